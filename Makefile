@@ -1,0 +1,77 @@
+# The one way in, for people and for CI. Every target may be called first, on a fresh clone, and with -j.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup web run test check fix bench chaos fuzz lock clean system always
+
+# Recipes use relative paths only, so that the folder's own path may contain spaces.
+BIN := .venv/bin
+VENV := .venv/.ready
+NODE_MODULES := web/node_modules/.ready
+PAGE := src/gemba/api/page/index.html
+WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
+
+PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+# The long forms draw a new seed each time and print it; SEED=… repeats a run.
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
+FULL := GEMBA_TEST_EFFORT=full GEMBA_TEST_SEED=$(SEED) $(PYTEST) --timeout 3600
+
+help: ## print this
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+setup: $(VENV) $(PAGE) ## make .venv, with gemba in .venv/bin, and the page
+
+web: $(PAGE) ## build the page
+
+run: setup ## try it: a temporary workspace with living agents, and the page
+	$(BIN)/gemba demo
+
+test: check system ## everything that a change has to pass; ARGS='…' goes to pytest
+	$(PYTEST) --guard $(ARGS)
+
+check: setup ## format, lint, types, import ladder, and the page's own checks
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	scripts/with-node npm run --silent check
+
+fix: $(VENV) ## format, and repair what the linter can
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: setup system ## every benchmark, each with its table; ONLY=name for one
+	@$(BIN)/python -m compileall -q src/gemba
+	@set -e; for file in benchmarks/$(or $(ONLY),[!_]*).py; do \
+		name=$$(basename "$$file" .py); echo "==> $$name"; $(BIN)/python -m "benchmarks.$$name"; done
+
+chaos: setup system ## the tests that kill and flood, in full; SEED=… repeats a run
+	$(FULL) -m chaos $(ARGS)
+
+fuzz: setup system ## the properties over drawn input, in full; SEED=… repeats a run
+	$(FULL) -m fuzz --hypothesis-seed $(SEED) $(ARGS)
+
+lock: $(VENV) ## pin the newest versions that pyproject.toml allows
+	scripts/lock
+
+clean: ## remove everything that make made
+	rm -rf .venv .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+system: $(VENV)
+	@scripts/system-packages
+
+# .ready names the folder in which .venv was made: its scripts do not survive a move.
+$(VENV): requirements.lock pyproject.toml scripts/venv $(if $(shell test "$$(cat $(VENV) 2>/dev/null)" = "$$PWD" || echo moved),always)
+	scripts/venv
+
+$(NODE_MODULES): web/package.json web/package-lock.json | $(VENV)
+	@echo "==> npm packages"
+	scripts/with-node npm ci --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+$(PAGE): $(WEB_SOURCES) $(NODE_MODULES)
+	@echo "==> the page"
+	scripts/with-node npm run --silent build
+	@touch $@
