@@ -1,0 +1,41 @@
+"""Where the fixtures come from, and how much a run does. See CONTRIBUTING.md for what there is."""
+
+import pytest
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.database import InMemoryExampleDatabase
+
+from gemba.testing import FULL, SEED, effort
+
+pytest_plugins = ["tests.fixtures.databases", "tests.fixtures.environment", "tests.fixtures.leftovers"]
+
+# Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.
+settings.register_profile(
+    "gemba",
+    max_examples=effort(100, 5_000),
+    derandomize=not FULL,
+    deadline=None,
+    database=InMemoryExampleDatabase() if FULL else None,
+    # The environment of a test is set once for all its examples, which is what the tests mean.
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("gemba")
+set_hypothesis_home_dir(".cache/hypothesis")
+
+
+def pytest_report_header() -> str:
+    return f"gemba: {'full' if FULL else 'short'} effort, seed {SEED}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every property is part of `make fuzz`, without being told."""
+    for item in items:
+        if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            item.add_marker(pytest.mark.fuzz)
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Coroutine tests (`pytest.mark.anyio`) run on the loop that the server uses."""
+    return "asyncio"
