@@ -34,7 +34,7 @@ check: setup ## format, lint, types, import ladder, and the page's own checks
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/lint-imports --no-logo --cache-dir .cache/import-linter
 	scripts/with-node npm run --silent check
 
 fix: $(VENV) ## format, and repair what the linter can
@@ -68,7 +68,7 @@ $(VENV): requirements.lock pyproject.toml scripts/venv $(if $(shell test "$$(cat
 
 $(NODE_MODULES): web/package.json web/package-lock.json | $(VENV)
 	@echo "==> npm packages"
-	scripts/with-node npm ci --ignore-scripts --no-audit --no-fund --silent
+	scripts/with-node npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(WEB_SOURCES) $(NODE_MODULES)
