@@ -10,6 +10,9 @@ NODE_MODULES := web/node_modules/.ready
 PAGE := src/gemba/api/page/index.html
 WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
 
+# Bytecode is kept: without it every process that a test starts would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 # The long forms draw a new seed each time and print it; SEED=… repeats a run.
 ifndef SEED

@@ -1,5 +1,7 @@
 """Where the fixtures come from, and how much a run does. See CONTRIBUTING.md for what there is."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.configuration import set_hypothesis_home_dir
@@ -21,7 +23,7 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("gemba")
-set_hypothesis_home_dir(".cache/hypothesis")
+set_hypothesis_home_dir(Path(__file__).parents[1] / ".cache/hypothesis")
 
 
 def pytest_report_header() -> str:
