@@ -1,0 +1,25 @@
+"""An action: one way to change something, as a row (method, path pattern, verb, types).
+
+Slices register theirs; the API mounts them. A verb takes an open transaction, a checked body and the ids of the path,
+and returns what is shown; whoever runs it decides when to commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A body without fields."""
+
+
+class Action(NamedTuple):
+    path: str
+    verb: Callable[..., Any]
+    body: type[msgspec.Struct]
+    result: type[msgspec.Struct]
+    summary: str
+    method: str = "POST"

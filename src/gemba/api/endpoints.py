@@ -1,0 +1,160 @@
+"""The rows of the tables as endpoints: decode, call one verb in a thread, encode. All errors leave as problems."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import structlog
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gemba.action import Action, Nothing
+from gemba.api.decode import Malformed, decode_body, decode_query
+from gemba.api.problem import problem, problem_of
+from gemba.api.routes import Read
+from gemba.app import App
+from gemba.errors import GembaError, Invalid, NotFound
+from gemba.store import confirmations
+from gemba.store.confirmations import Answer
+from gemba.text import storable
+
+_CONFIRM_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
+_LONGEST_ID = 256
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+log = structlog.get_logger("gemba.api")
+
+
+def read_route(app: App, read: Read) -> Route:
+    async def endpoint(request: Request) -> Response:
+        query = decode_query(request.scope["query_string"], read.query)
+        ids = _ids(request)
+        body = await asyncio.to_thread(lambda: msgspec.json.encode(read.handler(app, query, **ids)))
+        return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    return Route(read.path, guarded(endpoint), methods=["GET"])
+
+
+def action_route(app: App, action: Action) -> Route:
+    async def endpoint(request: Request) -> Response:
+        confirm_id = _confirm_id(request)
+        decode_query(request.scope["query_string"], Nothing)
+        data = await read_body(request, app.settings.server.max_body_bytes)
+        body = decode_body(data, action.body)
+        ids = _ids(request)
+        fingerprint = hashlib.sha256(b"\0".join([request.method.encode(), request.scope["path"].encode(), data]))
+
+        def run() -> Answer:
+            with app.database.transaction() as tx:
+
+                def once() -> Answer:
+                    return Answer(200, msgspec.json.encode(action.verb(tx, body, **ids)))
+
+                return confirmations.once(tx, confirm_id, fingerprint.hexdigest(), once)
+
+        answer = await asyncio.to_thread(run)
+        headers = {"Cache-Control": "no-store"}
+        if answer.replayed:
+            headers["X-GEMBA-Replayed"] = "true"
+        return Response(answer.body, answer.status, headers, media_type="application/json")
+
+    return Route(action.path, guarded(endpoint), methods=[action.method])
+
+
+def guarded(endpoint: Endpoint) -> Endpoint:
+    """Whatever an endpoint raises leaves as a problem; what is internal stays in the log."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except TooLarge as error:
+            return problem(413, error.code, error.message, found=error.found, allowed=error.allowed)
+        except WrongMedia as error:
+            return problem(415, error.code, error.message, found=error.found, allowed=error.allowed)
+        except ConfirmMissing as error:
+            return problem(428, error.code, error.message, allowed=error.allowed)
+        except Malformed as error:
+            return problem(400, error.code, error.message, pointer=error.pointer)
+        except GembaError as error:
+            return problem_of(error)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except OperationalError as error:
+            log.error("the database failed", path=request.url.path, reason=str(error.orig).strip())
+            return problem(503, "database", "the database is not usable at the moment; nothing was changed")
+        except Exception:
+            log.exception("unexpected error", path=request.url.path)
+            return problem(500, "internal", "something went wrong inside; the server's log has it")
+
+    return answer
+
+
+async def not_found(request: Request, error: Exception) -> Response:
+    """What the router itself refuses."""
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        headers = {"Allow": allowed}
+        return problem(
+            405, "method_not_allowed", f"{request.method} is not possible here", headers=headers, allowed=allowed
+        )
+    return problem(404, "not_found", "there is nothing at this path", found=request.url.path[:200])
+
+
+class TooLarge(Invalid):
+    pass
+
+
+class WrongMedia(Invalid):
+    pass
+
+
+class ConfirmMissing(Invalid):
+    pass
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The body, up to a limit and no further: what is longer is refused without being read."""
+    declared = request.headers.get("content-length", "0")
+    chunks: list[bytes] = []
+    size = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
+    if size <= limit:
+        size = 0
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > limit:
+                break
+            chunks.append(chunk)
+    if size > limit:
+        raise TooLarge(f"the body is larger than {limit:,} bytes", code="body_too_large", found=size, allowed=limit)
+    media = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if size and media != "application/json":
+        raise WrongMedia(
+            f"the body is {media[:80]}", code="wrong_media_type", found=media[:80], allowed="application/json"
+        )
+    return b"".join(chunks)
+
+
+def _confirm_id(request: Request) -> str:
+    confirm_id = request.headers.get("x-gemba-confirm")
+    allowed = "1 to 128 letters, digits, '.', '_', ':' or '-': a new one for each new request"
+    if not confirm_id:
+        raise ConfirmMissing("the header X-GEMBA-Confirm is missing", code="confirm_missing", allowed=allowed)
+    if not _CONFIRM_ID.match(confirm_id):
+        raise Invalid("X-GEMBA-Confirm is not an id", code="confirm_invalid", found=confirm_id[:80], allowed=allowed)
+    return confirm_id
+
+
+def _ids(request: Request) -> dict[str, str]:
+    ids: dict[str, str] = request.path_params
+    for value in ids.values():
+        if len(value) > _LONGEST_ID or value != storable(value):
+            raise NotFound("nothing has that id", code="not_found")
+    return ids

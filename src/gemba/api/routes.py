@@ -1,0 +1,180 @@
+"""What can be read over HTTP, as a table; what can be changed is `app.ACTIONS`. Handlers parse and render nothing.
+
+`text/event-stream` and the page are not JSON and have modules of their own.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import msgspec
+from sqlalchemy import Connection
+
+import gemba
+from gemba.action import Nothing
+from gemba.app import App
+from gemba.doctor import Diagnosis, diagnose
+from gemba.errors import Invalid
+from gemba.escalations.assumption import Assumption
+from gemba.escalations.assumptions import list_assumptions
+from gemba.escalations.escalation import Escalation, Urgency
+from gemba.escalations.inbox import Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
+from gemba.sessions.session import SessionView
+from gemba.sessions.store import list_sessions
+from gemba.store import events
+
+_BIGGEST = 2**63 - 1
+
+Limit = Annotated[int, msgspec.Meta(ge=1, le=500)]
+
+
+class Health(msgspec.Struct, frozen=True):
+    status: str
+
+
+class Version(msgspec.Struct, frozen=True):
+    version: str
+
+
+class EscalationQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`state` is a comma list of states; `unresolved` stands for open, acknowledged and snoozed."""
+
+    state: str | None = None
+    kind: str | None = None
+    urgency: Urgency | None = None
+    session: str | None = None
+    work_item: str | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
+class AssumptionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    session: str | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
+class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 200
+
+
+class EscalationList(msgspec.Struct, frozen=True):
+    """A page of escalations. `as_of` is the event sequence of this read: resume `/api/events` after it."""
+
+    escalations: list[Escalation]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
+class AssumptionList(msgspec.Struct, frozen=True):
+    assumptions: list[Assumption]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
+class SessionList(msgspec.Struct, frozen=True):
+    sessions: list[SessionView]
+    as_of: int
+
+
+class Read(NamedTuple):
+    """One GET: its path, its handler, the types of its query and its answer."""
+
+    path: str
+    handler: Callable[..., msgspec.Struct]
+    query: type[msgspec.Struct]
+    result: type[msgspec.Struct]
+    summary: str
+    public: bool = False
+
+
+def health(_app: App, _query: Nothing) -> Health:
+    return Health("ok")
+
+
+def version(_app: App, _query: Nothing) -> Version:
+    return Version(gemba.__version__)
+
+
+def escalations(app: App, query: EscalationQuery) -> EscalationList:
+    wanted = Wanted(
+        parse_states(query.state) if query.state else frozenset(),
+        query.kind,
+        query.urgency,
+        query.session,
+        query.work_item,
+    )
+    after = _open_cursor(query.cursor, tuple[int, int, str])
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        page = list_escalations(connection, wanted, query.limit, after)
+    return EscalationList(page.escalations, page.total, _seal_cursor(page.next), as_of)
+
+
+def escalation(app: App, _query: Nothing, *, id: str) -> Escalation:
+    with app.database.read() as connection:
+        return get_escalation(connection, id)
+
+
+def assumptions(app: App, query: AssumptionQuery) -> AssumptionList:
+    before = _open_cursor(query.cursor, tuple[int, str])
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        page, total, following = list_assumptions(connection, query.session, query.limit, before)
+    return AssumptionList(page, total, _seal_cursor(following), as_of)
+
+
+def sessions(app: App, query: SessionQuery) -> SessionList:
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        return SessionList(list_sessions(connection, query.limit, sessions_needing_you(connection)), as_of)
+
+
+def doctor(app: App, _query: Nothing) -> Diagnosis:
+    return diagnose(app)
+
+
+READS = (
+    Read("/api/health", health, Nothing, Health, "Is the server up?", public=True),
+    Read("/api/version", version, Nothing, Version, "Which version is it?", public=True),
+    Read("/api/escalations", escalations, EscalationQuery, EscalationList, "The inbox: blocking first, oldest first"),
+    Read("/api/escalations/{id}", escalation, Nothing, Escalation, "One escalation with its whole text"),
+    Read("/api/assumptions", assumptions, AssumptionQuery, AssumptionList, "What agents decided alone, newest first"),
+    Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first"),
+    Read("/api/doctor", doctor, Nothing, Diagnosis, "What works and what does not, with hints"),
+)
+
+
+def _as_of(connection: Connection) -> int:
+    """Read before the rest: what happens in between is told again rather than missed."""
+    return events.last_id(connection)
+
+
+C = TypeVar("C")
+
+
+def _open_cursor(text: str | None, kind: type[C]) -> C | None:
+    if text is None:
+        return None
+    try:
+        place: Any = msgspec.json.decode(base64.b64decode(text.encode(), altchars=b"-_", validate=True), type=kind)
+        if all(abs(part) <= _BIGGEST for part in place if isinstance(part, int)) and "\0" not in place[-1]:
+            return place  # type: ignore[no-any-return]
+    except (binascii.Error, msgspec.MsgspecError, UnicodeEncodeError):
+        pass
+    raise Invalid(
+        "cursor is not one that this list gave out",
+        code="invalid_value",
+        pointer="/cursor",
+        found=text[:80],
+        allowed="next_cursor of the page before",
+    )
+
+
+def _seal_cursor(place: tuple[Any, ...] | None) -> str | None:
+    return None if place is None else base64.b64encode(msgspec.json.encode(place), altchars=b"-_").decode()

@@ -1,0 +1,44 @@
+"""The page: built files served from inside the package; any path of the page's own router gets its index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+PAGE = Path(__file__).parent / "page"
+
+_NOT_BUILT = "The page is not built. In a checkout, `make web` builds it.\n"
+
+
+def routes() -> list[BaseRoute]:
+    found: list[BaseRoute] = [Route("/{path:path}", page, methods=["GET"])]
+    if (PAGE / "assets").is_dir():
+        found.insert(0, Mount("/assets", _Assets(directory=PAGE / "assets")))
+    return found
+
+
+async def page(request: Request) -> Response:
+    """A file of the build by its exact name, else the index."""
+    name = request.path_params["path"]
+    if name in _top_files():
+        return FileResponse(PAGE / name, headers={"Cache-Control": "no-cache"})
+    if not (PAGE / "index.html").is_file():
+        return PlainTextResponse(_NOT_BUILT, status_code=503)
+    return FileResponse(PAGE / "index.html", headers={"Cache-Control": "no-cache"})
+
+
+def _top_files() -> set[str]:
+    return {entry.name for entry in PAGE.iterdir() if entry.is_file()} if PAGE.is_dir() else set()
+
+
+class _Assets(StaticFiles):
+    """Their names hold a digest of their content, so they may be kept for ever."""
+
+    def file_response(self, *args: object, **kwargs: object) -> Response:
+        response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response

@@ -1,0 +1,184 @@
+"""Wiring only: one workspace's database, hub and background work, and what the surfaces call.
+
+`App.open` is enough for a command that works without a server; `App.running` adds what a server does all the time:
+follow the logs, hand events to readers, write replies, wake what is snoozed, forget what is old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+from sqlalchemy.exc import DBAPIError
+
+from gemba import clock
+from gemba.action import Action
+from gemba.config import Settings, Workspace
+from gemba.errors import NotFound
+from gemba.escalations import assumptions, projection, reply
+from gemba.escalations import store as escalations
+from gemba.escalations.escalation import Delivery
+from gemba.event import Filter
+from gemba.sessions.ingest import Ingest
+from gemba.store import confirmations, events
+from gemba.store.database import Database, Transaction
+from gemba.store.hub import Hub
+from gemba.store.migrate import open_database
+from gemba.store.signal import Signal, signal_for
+from gemba.threads import repeat_in_thread
+from gemba.watch import FolderWatch
+
+ACTIONS: tuple[Action, ...] = (*escalations.ACTIONS, *assumptions.ACTIONS)
+
+# What changes which replies must be on disk, and what changes when the next alarm is.
+_REPLIES = Filter(
+    frozenset(f"escalation.{end}" for end in ("resolved", "dismissed", "expired", "withdrawn", "reopened"))
+    | {"assumption.overturned"}
+)
+_ALARMS = Filter(frozenset({"escalation.snoozed", "escalation.resolved", "escalation.dismissed"}))
+_RETRY_SECONDS = 2.0
+_LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
+_PRUNE_SECONDS = 3600.0
+
+T = TypeVar("T")
+
+log = structlog.get_logger("gemba.app")
+
+
+class App:
+    """A workspace that is open: every surface works on one of these."""
+
+    def __init__(self, workspace: Workspace, settings: Settings, home: Path, database: Database) -> None:
+        self.workspace = workspace
+        self.settings = settings
+        self.home = home
+        self.database = database
+        self.ingest = Ingest(database, home / "sessions", workspace.root, [projection.project])
+        self.signal: Signal = signal_for(database, workspace.signal_folder)
+        self.started_at: int | None = None
+        database.on_commit.append(self.signal.tell)
+
+    @classmethod
+    def open(cls, workspace: Workspace, settings: Settings, home: Path) -> App:
+        database = open_database(workspace.database_url(settings), workspace.backups)
+        try:
+            return cls(workspace, settings, home, database)
+        except BaseException:
+            database.close()
+            raise
+
+    def close(self) -> None:
+        self.database.close()
+
+    def catch_up(self) -> None:
+        """What a running server would have done by now: take in new frames, ring alarms, write replies."""
+        self.ingest.drain()
+        with self.database.transaction() as tx:
+            escalations.ring(tx, self._undelivered_after)
+        self.write_replies()
+
+    def write_replies(self) -> bool:
+        return reply.write_out(self.database, self.home / "replies", _reply_failed)
+
+    def prune(self) -> None:
+        """Forget what retention says: old events, spent confirm ids, positions of logs that are gone."""
+        keep = self.settings.events
+        with self.database.transaction() as tx:
+            cutoff = tx.now - keep.keep_days * clock.DAY
+            events.prune(tx.connection, older_than=cutoff, keep_at_most=keep.keep_at_most)
+            confirmations.prune(tx)
+            self.ingest.forget_old(tx, keep.keep_days)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Hub]:
+        """Everything a server does by itself, until the block ends. A part that fails ends the whole."""
+        self.started_at = clock.now()
+        hub = Hub(self.database)
+        await hub.start()
+        self.database.on_commit.append(hub.nudge)
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(work)
+                    for work in (
+                        hub.run(),
+                        self.signal.listen(hub.nudge),
+                        self._follow_logs(),
+                        self._deliver(hub),
+                        self._ring_alarms(hub),
+                        self._prune_hourly(),
+                    )
+                ]
+                yield hub
+                hub.close()
+                for task in tasks:
+                    task.cancel()
+        finally:
+            self.database.on_commit.remove(hub.nudge)
+
+    async def _follow_logs(self) -> None:
+        with FolderWatch(str(self.home / "sessions")) as watch:
+            await repeat_in_thread(lambda: self.ingest.follow(watch), interrupt=watch.wake)
+
+    async def _deliver(self, hub: Hub) -> None:
+        while True:
+            seen = hub.last
+            done = await self._in_thread(self.write_replies)
+            if done:
+                await hub.wait_for(seen, _REPLIES)
+            else:
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _ring_alarms(self, hub: Hub) -> None:
+        while True:
+            seen = hub.last
+            await self._in_thread(self._ring)
+            delay = await self._in_thread(self._seconds_to_next_ring)
+            try:
+                async with asyncio.timeout(delay):
+                    await hub.wait_for(seen, _ALARMS)
+            except TimeoutError:
+                continue
+
+    async def _prune_hourly(self) -> None:
+        while True:
+            await self._in_thread(self.prune)
+            await asyncio.sleep(_PRUNE_SECONDS)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        """Run a step that the database may refuse for a while: it is tried again, not given up."""
+        while True:
+            try:
+                return await asyncio.to_thread(work)
+            except DBAPIError as error:
+                log.warning("the database refused, trying again", work=work.__name__, reason=str(error.orig).strip())
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    def _ring(self) -> None:
+        due = self._next_ring()
+        if due is not None and due <= clock.now():
+            with self.database.transaction() as tx:
+                escalations.ring(tx, self._undelivered_after)
+
+    def _seconds_to_next_ring(self) -> float | None:
+        due = self._next_ring()
+        return None if due is None else min(max((due - clock.now()) / clock.SECOND, 0.05), _LONGEST_SLEEP)
+
+    def _next_ring(self) -> int | None:
+        with self.database.read() as connection:
+            return escalations.next_ring(connection, self._undelivered_after)
+
+    @property
+    def _undelivered_after(self) -> int:
+        return self.settings.reply.undelivered_after_seconds * clock.SECOND
+
+
+def _reply_failed(tx: Transaction, event_id: str, reason: str) -> None:
+    try:
+        escalations.set_delivery(tx, escalations.get(tx.connection, event_id), Delivery.UNDELIVERED, reason)
+    except NotFound:
+        assumptions.undeliverable(tx, event_id)

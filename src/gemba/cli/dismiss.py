@@ -1,0 +1,29 @@
+"""`gemba dismiss`: decline to answer."""
+
+from __future__ import annotations
+
+import click
+
+from gemba.cli.door import find_id, item_path, open_door
+from gemba.cli.show import json_option, print_json
+
+
+@click.command()
+@click.argument("id")
+@click.argument("reason", default="")
+@json_option
+@click.pass_obj
+def command(folder: str | None, id: str, reason: str, as_json: bool) -> None:
+    """Decline to answer the escalation ID; the asker is told so, with the REASON if you give one.
+
+    \b
+    Example:
+      gemba dismiss 3fa9c1 "not needed any more"
+    """
+    with open_door(folder) as door:
+        target = find_id(door, "escalation", id, state="unresolved")
+        dismissed = door.post(item_path("escalations", target, "dismiss"), {"text": reason})
+    if as_json:
+        print_json(dismissed)
+    else:
+        click.echo(f"dismissed {dismissed['id']}")

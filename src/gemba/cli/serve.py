@@ -1,0 +1,90 @@
+"""`gemba serve`: the server of a workspace, in the foreground."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+import click
+import structlog
+
+from gemba.api.server import Bind, ServerFile, serve
+from gemba.app import App
+from gemba.cli.show import json_option, print_json
+from gemba.config import Settings, home, open_workspace, read_settings
+
+
+@click.command()
+@click.option("--host", help="Address to listen on (default 127.0.0.1).")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one (default 4680).")
+@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Certificate (PEM).")
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Its key (PEM).")
+@click.option("--insecure-bind", is_flag=True, help="Listen beyond loopback without TLS, knowingly.")
+@click.option("--allow-host", multiple=True, metavar="NAME", help="Another name this server is reached by.")
+@click.option("--verbose", is_flag=True, help="Log more.")
+@json_option
+@click.pass_obj
+def command(
+    folder: str | None,
+    host: str | None,
+    port: int | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    insecure_bind: bool,
+    allow_host: tuple[str, ...],
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Run the server and the page until Ctrl-C. It listens on loopback and on a private socket in .gemba/.
+
+    \b
+    Example:
+      gemba serve
+      gemba serve --port 0 --json
+    """
+    workspace = open_workspace(None if folder is None else Path(folder))
+    settings = read_settings(workspace)
+    set_up_logging(verbose)
+    bind = Bind(
+        host=host or settings.server.host,
+        port=settings.server.port if port is None else port,
+        port_is_wish=port is None and settings.server == Settings().server,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        allow_plain=insecure_bind,
+        hosts=allow_host,
+    )
+    bind.check()
+    app = App.open(workspace, settings, home())
+    try:
+        serve(app, bind, _ready_json if as_json else _ready)
+    finally:
+        app.close()
+
+
+def set_up_logging(verbose: bool = False) -> None:
+    """Lines on stderr, with what happened and never with what agents or operators wrote."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO if verbose else logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+    )
+
+
+def page_address(told: ServerFile, token: str) -> str:
+    """The token goes behind the `#`: a browser keeps that to itself."""
+    return f"{told.url}/#token={token}"
+
+
+def _ready(told: ServerFile, token: str) -> None:
+    click.echo(f"Gemba is at {page_address(told, token)}\nCtrl-C ends it.")
+
+
+def _ready_json(told: ServerFile, token: str) -> None:
+    print_json({"url": told.url, "address": page_address(told, token), "socket": told.socket, "pid": told.pid})

@@ -1,0 +1,40 @@
+"""`gemba snooze`: see it again later."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from gemba.cli.door import find_id, item_path, open_door
+from gemba.cli.show import json_option, print_json
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
+    found = re.fullmatch(r"(\d{1,7})([smhd]?)", value)
+    if found is None:
+        raise click.BadParameter(f"{value!r} is not a time; write 90s, 15m, 2h or 1d")
+    return int(found[1]) * _UNITS[found[2] or "s"]
+
+
+@click.command()
+@click.argument("id")
+@click.argument("for_", metavar="TIME", default="15m", callback=seconds)
+@json_option
+@click.pass_obj
+def command(folder: str | None, id: str, for_: int, as_json: bool) -> None:
+    """Put the escalation ID away for a TIME (90s, 15m, 2h, 1d; 15m if you say nothing). The asker goes on waiting.
+
+    \b
+    Example:
+      gemba snooze 3fa9c1 2h
+    """
+    with open_door(folder) as door:
+        target = find_id(door, "escalation", id, state="unresolved")
+        snoozed = door.post(item_path("escalations", target, "snooze"), {"seconds": for_})
+    if as_json:
+        print_json(snoozed)
+    else:
+        click.echo(f"snoozed {snoozed['id']} until {snoozed['snoozed_until']}")

@@ -1,0 +1,37 @@
+"""Moments: microseconds since 1970 (UTC) inside, RFC 3339 text on the wire.
+
+One integer sorts, compares and stores alike on SQLite and PostgreSQL. Tests move time with time-machine.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ONE = timedelta(microseconds=1)
+# What both datetime and a 64-bit column can hold.
+_EARLIEST, _LATEST = 0, (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _ONE
+
+
+def now() -> int:
+    return time.time_ns() // 1000
+
+
+def rfc3339(moment: int) -> str:
+    return (_EPOCH + timedelta(microseconds=moment)).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def parse(text: str) -> int | None:
+    """The moment a text names; None when it names none (no zone, out of range, not a time)."""
+    try:
+        value = datetime.fromisoformat(text)
+        if value.tzinfo is None:
+            return None
+        moment = (value - _EPOCH) // _ONE
+    except (ValueError, OverflowError):
+        return None
+    return moment if _EARLIEST <= moment <= _LATEST else None

@@ -1,0 +1,144 @@
+"""A workspace (the folder that has `.gemba/`) and its settings, read once and checked whole.
+
+`Settings` is the type of `.gemba/workspace.toml`; what the file does not say has the default written here.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from gemba import wire
+from gemba.errors import Invalid, Unusable
+
+# A unix socket's path is limited to 108 bytes on Linux and 104 elsewhere.
+_LONGEST_SOCKET_PATH = 100
+
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`url` of a PostgreSQL database; without one, SQLite in `.gemba/gemba.db`. GEMBA_DATABASE_URL goes before it."""
+
+    url: str = ""
+
+
+class EventSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of the event log is kept. Escalations and assumptions themselves are kept for ever."""
+
+    keep_days: AtLeastOne = 30
+    keep_at_most: AtLeastOne = 1_000_000
+
+
+class ServerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where `gemba serve` listens unless its flags say otherwise."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 4680
+    max_body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 1_048_576
+
+
+class ReplySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A reply that nobody has read for this long is shown as undelivered (and is still delivered when it is read)."""
+
+    undelivered_after_seconds: AtLeastOne = 60
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of workspace.toml."""
+
+    name: str = ""
+    store: StoreSettings = StoreSettings()
+    events: EventSettings = EventSettings()
+    server: ServerSettings = ServerSettings()
+    reply: ReplySettings = ReplySettings()
+
+
+class Workspace(msgspec.Struct, frozen=True):
+    """A workspace's places on disk. It is identified by its real path."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / ".gemba"
+
+    @property
+    def settings_file(self) -> Path:
+        return self.folder / "workspace.toml"
+
+    @property
+    def database_file(self) -> Path:
+        return self.folder / "gemba.db"
+
+    @property
+    def backups(self) -> Path:
+        return self.folder / "backups"
+
+    @property
+    def signal_folder(self) -> Path:
+        return self.folder / "signal"
+
+    @property
+    def token_file(self) -> Path:
+        return self.folder / "token"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.folder / "serve.lock"
+
+    @property
+    def server_file(self) -> Path:
+        """What a running server says of itself: pid, address, socket. It never holds the token."""
+        return self.folder / "server.json"
+
+    @property
+    def socket_fits(self) -> bool:
+        return len(os.fsencode(self.folder / "gemba.sock")) <= _LONGEST_SOCKET_PATH
+
+    def database_url(self, settings: Settings) -> str:
+        url = os.environ.get("GEMBA_DATABASE_URL") or settings.store.url
+        return url or f"sqlite:///{self.database_file}"
+
+
+def open_workspace(start: Path | None = None) -> Workspace:
+    """The workspace of a folder, or of the current one as agents find it; an error says how to make one."""
+    found = wire.find_workspace(str(Path.cwd())) if start is None else _above(start)
+    if not found or not (Path(found) / ".gemba").is_dir():
+        where = start or found or Path.cwd()
+        raise Unusable(
+            f"no workspace: neither {where} nor a folder above it has a .gemba folder; `gemba init` makes one",
+            code="no_workspace",
+        )
+    return Workspace(Path(found).resolve())
+
+
+def read_settings(workspace: Workspace) -> Settings:
+    """The settings, or an Invalid that names the file and the place in it."""
+    path = workspace.settings_file
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return Settings()
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}", code="settings_unreadable") from None
+    try:
+        return msgspec.convert(tomllib.loads(raw.decode()), Settings)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path} is not TOML: {error}", code="settings_syntax") from None
+    except msgspec.ValidationError as error:
+        raise Invalid(f"{path}: {error}", code="settings_invalid") from None
+
+
+def home() -> Path:
+    """GEMBA_HOME: session logs and replies of every workspace of this user."""
+    return Path(wire.home())
+
+
+def _above(start: Path) -> str | None:
+    folders = (start.resolve(), *start.resolve().parents)
+    return next((str(folder) for folder in folders if (folder / ".gemba").is_dir()), None)

@@ -1,0 +1,57 @@
+"""Everything Gemba refuses, as one small tree.
+
+    GembaError
+    ├── Invalid        what was sent does not fit          (HTTP 422, exit 1)
+    ├── NotFound       nothing has that id                 (HTTP 404, exit 1)
+    ├── Conflict       it does not fit the present state   (HTTP 409, exit 1)
+    ├── Refused        the caller may not do this          (HTTP 403, exit 1)
+    └── Unusable       the surroundings do not work: files, database, port (HTTP 503, exit 1)
+
+A message is one sentence for a person: what was wrong, what was found, what is allowed. `code` is for programs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class GembaError(Exception):
+    """The base: a readable message, a stable code, and where the fault lies when it lies in a document."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        pointer: str | None = None,
+        found: Any = None,
+        allowed: Any = None,
+        **extra: Any,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.pointer = pointer
+        self.found = found
+        self.allowed = allowed
+        self.extra = extra
+
+
+class Invalid(GembaError):
+    """A document, flag or file that does not fit its type."""
+
+
+class NotFound(GembaError):
+    """An id that names nothing."""
+
+
+class Conflict(GembaError):
+    """A request that the present state does not allow; `extra` shows that state."""
+
+
+class Refused(GembaError):
+    """A caller without the authority for what it asked."""
+
+
+class Unusable(GembaError):
+    """A file, folder, database, socket or program that Gemba needs and cannot use."""

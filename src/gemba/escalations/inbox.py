@@ -1,0 +1,127 @@
+"""Reading escalations: one page of them by filter, blocking first, oldest first within.
+
+Whether the code moved since an ask is looked up when it is read, from git's files, once a worktree and page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, Row, func, select, tuple_
+
+from gemba import wire
+from gemba.errors import Invalid
+from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, Stale, State, Urgency
+from gemba.escalations.store import escalations, get, view
+
+LONGEST_IN_LIST = 2_000
+
+Place = tuple[int, int, str]
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which escalations; an empty part wants all."""
+
+    states: frozenset[State] = frozenset()
+    kind: str | None = None
+    urgency: Urgency | None = None
+    session: str | None = None
+    work_item: str | None = None
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        columns = escalations.c
+        found: list[ColumnElement[bool]] = []
+        if self.states:
+            resolved = {state not in UNRESOLVED for state in self.states}
+            if len(resolved) == 1:
+                found.append(columns.resolved == resolved.pop())
+            if self.states != frozenset(UNRESOLVED):
+                found.append(columns.state.in_(sorted(self.states)))
+        for column, value in (
+            (columns.kind, self.kind),
+            (columns.urgency, self.urgency),
+            (columns.session_id, self.session),
+            (columns.bead_id, self.work_item),
+        ):
+            if value is not None:
+                found.append(column == value)
+        return found
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Some escalations, how many there are in all, and where the next page starts."""
+
+    escalations: list[Escalation]
+    total: int
+    next: Place | None
+
+
+def parse_states(text: str) -> frozenset[State]:
+    """A comma list of states; `unresolved` stands for open, acknowledged and snoozed."""
+    states: set[State] = set()
+    for word in text.split(","):
+        if word == "unresolved":
+            states.update(UNRESOLVED)
+        elif word in State.__members__.values():
+            states.add(State(word))
+        else:
+            allowed = [*map(str, State), "unresolved"]
+            raise Invalid(
+                f"state is {word[:80]!r}; allowed: {', '.join(allowed)}",
+                code="invalid_value",
+                pointer="/state",
+                found=word[:80],
+                allowed=allowed,
+            )
+    return frozenset(states)
+
+
+def list_escalations(connection: Connection, wanted: Wanted, limit: int, after: Place | None = None) -> Page:
+    conditions = wanted.conditions()
+    total = connection.execute(select(func.count()).select_from(escalations).where(*conditions)).scalar_one()
+    key = (escalations.c.rank, escalations.c.opened_at, escalations.c.id)
+    query = select(escalations).where(*conditions).order_by(*key).limit(limit + 1)
+    if after is not None:
+        query = query.where(tuple_(*key) > after)
+    rows = connection.execute(query).all()
+    shown = rows[:limit]
+    last = shown[-1] if len(rows) > limit else None
+    return Page(_views(shown), total, None if last is None else (last.rank, last.opened_at, last.id))
+
+
+def get_escalation(connection: Connection, id: str) -> Escalation:
+    row = get(connection, id)
+    return view(row, stale=_stale(row, wire.git_head))
+
+
+def sessions_needing_you(connection: Connection) -> set[str]:
+    """Sessions with an unresolved blocking escalation."""
+    blocking = (~escalations.c.resolved, escalations.c.urgency == Urgency.BLOCKING)
+    return set(connection.execute(select(escalations.c.session_id).where(*blocking).distinct()).scalars())
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """How many wait, how many of them block, how many replies lie undelivered."""
+    waiting = select(escalations.c.urgency, func.count()).where(~escalations.c.resolved).group_by(escalations.c.urgency)
+    by_urgency: dict[str, int] = dict(connection.execute(waiting).tuples().all())
+    undelivered = select(func.count()).select_from(escalations).where(escalations.c.delivery == Delivery.UNDELIVERED)
+    return {
+        "escalations_unresolved": sum(by_urgency.values()),
+        "escalations_blocking": by_urgency.get(Urgency.BLOCKING, 0),
+        "replies_undelivered": connection.execute(undelivered).scalar_one(),
+    }
+
+
+def _views(rows: Sequence[Row[Any]]) -> list[Escalation]:
+    head_of = cache(wire.git_head)
+    return [view(row, longest=LONGEST_IN_LIST, stale=_stale(row, head_of)) for row in rows]
+
+
+def _stale(row: Row[Any], head_of: Any) -> Stale | None:
+    if row.resolved or row.commit_hash is None or row.cwd is None:
+        return None
+    head, _ = head_of(row.cwd)
+    return None if head is None or head == row.commit_hash else Stale(row.commit_hash, head)

@@ -1,0 +1,139 @@
+"""What frames mean for escalations and assumptions, inside the transaction that ingests them.
+
+Holds the correlator: what a person typed at an agent's own prompt answers the oldest ask of that session, unless it
+is a reply of ours arriving. Typing never decides a `handoff` or `system` escalation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, select
+
+from gemba import clock
+from gemba.escalations import assumptions
+from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
+from gemba.escalations.store import escalations, session_over, set_delivery, settle
+from gemba.event import Draft
+from gemba.store.database import Transaction
+
+
+def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
+    """Apply a batch in order. Asks in a row are inserted together: under load they are nearly all there is."""
+    opened: list[Draft] = []
+    for draft in drafts:
+        if draft.name == "escalation_opened":
+            opened.append(draft)
+            continue
+        apply = _APPLY.get(draft.name)
+        if apply is not None:
+            _open(tx, opened)
+            opened = []
+            apply(tx, draft)
+    _open(tx, opened)
+
+
+def _open(tx: Transaction, drafts: Sequence[Draft]) -> None:
+    tx.insert_new(escalations, [_new_row(tx, draft) for draft in drafts], "id")
+
+
+def _user_message(tx: Transaction, draft: Draft) -> None:
+    typed = draft.payload["text"].strip()
+    if draft.payload["by_client"]:
+        return
+    replied = _first(
+        tx,
+        escalations.c.session_id == draft.session_id,
+        escalations.c.delivery.in_((Delivery.PENDING, Delivery.UNDELIVERED)),
+        escalations.c.reply_text == typed,
+    )
+    if replied is not None:
+        set_delivery(tx, replied, Delivery.DELIVERED)
+        return
+    asked = _first(
+        tx,
+        escalations.c.session_id == draft.session_id,
+        ~escalations.c.resolved,
+        escalations.c.channel.in_((Channel.TOOL_CALL, Channel.NOTIFICATION)),
+        escalations.c.opened_at <= _moment(tx, draft),
+    )
+    if asked is not None:
+        settle(tx, asked, "resolved", Reply("answered", typed, "pane"))
+
+
+def _permission_settled(tx: Transaction, draft: Draft) -> None:
+    row = _first(tx, escalations.c.id == draft.ref, ~escalations.c.resolved)
+    if row is not None:
+        settle(
+            tx, row, "resolved", Reply("answered", f"answered in the agent's window ({draft.payload['how']})", "pane")
+        )
+
+
+def _reply_read(tx: Transaction, draft: Draft) -> None:
+    row = _first(tx, escalations.c.id == draft.ref, escalations.c.session_id == draft.session_id)
+    if row is not None:
+        set_delivery(tx, row, Delivery.DELIVERED)
+    assumptions.reply_read(tx, draft)
+
+
+def _ask_withdrawn(tx: Transaction, draft: Draft) -> None:
+    of_session = escalations.c.session_id == draft.session_id
+    row = _first(tx, escalations.c.id == draft.ref, of_session, ~escalations.c.resolved)
+    if row is not None:
+        settle(tx, row, "withdrawn", Reply("withdrawn", "withdrawn by the asker", "agent"))
+
+
+def _session_transition(tx: Transaction, draft: Draft) -> None:
+    if draft.payload["to"] != "running" and draft.session_id is not None:
+        session_over(tx, draft.session_id)
+
+
+_APPLY = {
+    "user_message": _user_message,
+    "permission_settled": _permission_settled,
+    "reply_read": _reply_read,
+    "ask_withdrawn": _ask_withdrawn,
+    "session_transition": _session_transition,
+    "assumption_recorded": assumptions.record,
+}
+
+
+def _first(tx: Transaction, *conditions: Any) -> Row[Any] | None:
+    oldest = select(escalations).where(*conditions).order_by(escalations.c.opened_at, escalations.c.id)
+    return tx.connection.execute(oldest.limit(1)).first()
+
+
+def _moment(tx: Transaction, draft: Draft) -> int:
+    """When the frame says it happened; a writer without a usable clock counts as now."""
+    written = clock.parse(draft.payload["asked_at"])
+    return tx.now if written is None else written
+
+
+def _new_row(tx: Transaction, draft: Draft) -> dict[str, Any]:
+    payload = draft.payload
+    return {
+        "id": draft.ref,
+        "session_id": draft.session_id,
+        "agent_type": payload["agent_type"],
+        "kind": payload["kind"],
+        "channel": payload["channel"],
+        "urgency": payload["urgency"],
+        "rank": RANK[Urgency(payload["urgency"])],
+        "state": State.OPEN,
+        "resolved": False,
+        "delivery": Delivery.NONE,
+        "role": payload["role"],
+        "mode": payload["mode"],
+        "title": payload["title"],
+        "text": payload["text"],
+        "options": msgspec.json.encode(payload["options"]).decode(),
+        "bead_id": payload["bead_id"],
+        "waiting": payload["waiting"],
+        "cwd": payload["cwd"],
+        "commit_hash": payload["commit"],
+        "branch": payload["branch"],
+        "opened_at": _moment(tx, draft),
+        "changed_at": tx.now,
+    }

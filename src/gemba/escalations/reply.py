@@ -1,0 +1,146 @@
+"""Replies on their way to the agents: an outbox row beside the resolution, then one file a reply.
+
+The row commits with the answer; the file is written afterwards, whole or not at all, and again after a crash.
+Writing twice writes the same bytes. The asker that reads it acknowledges with a frame.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import structlog
+from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, insert, select, update
+
+from gemba import clock, git
+from gemba.store.database import Database, Transaction
+from gemba.store.schema import metadata
+
+replies = Table(
+    "replies",
+    metadata,
+    Column("event_id", Text, primary_key=True),
+    Column("body", Text),  # NULL: the file must go away again
+    Column("written", Boolean, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("replies_to_write", "written", "at"),
+)
+
+_PAGE = 200
+
+log = structlog.get_logger("gemba.reply")
+
+
+class Since(msgspec.Struct, frozen=True):
+    """A worktree and the commit from which on its commits concern the reader."""
+
+    cwd: str | None
+    commit: str | None
+
+
+class Body(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a reply file says."""
+
+    event_id: str
+    outcome: str
+    text: str
+    at: str
+    option: int | None = None
+    commits: list[str] = []
+    since: Since | None = None
+
+
+def post(
+    tx: Transaction, event_id: str, outcome: str, text: str, option: int | None = None, since: Since | None = None
+) -> None:
+    """Put a reply into the outbox, in the transaction of the decision it carries."""
+    body = Body(event_id, outcome, text, clock.rfc3339(tx.now), option=option, since=since)
+    _replace(tx, event_id, msgspec.json.encode(body).decode())
+
+
+def retract(tx: Transaction, event_id: str) -> None:
+    """Take a reply back that nobody should read any more."""
+    if tx.connection.execute(select(replies).where(replies.c.event_id == event_id)).first() is not None:
+        _replace(tx, event_id, None)
+
+
+def write_out(database: Database, folder: Path, failed: Callable[[Transaction, str, str], None]) -> bool:
+    """Write every reply that is due; True when all of them are on disk. `failed` records one that could not be."""
+    while True:
+        with database.read() as connection:
+            due = select(replies).where(~replies.c.written).order_by(replies.c.at).limit(_PAGE)
+            rows = connection.execute(due).all()
+        refused = {row.event_id: reason for row in rows if (reason := _bring_to_disk(folder, row)) is not None}
+        if rows:
+            with database.transaction() as tx:
+                for row in rows:
+                    if row.event_id in refused:
+                        failed(tx, row.event_id, refused[row.event_id])
+                    else:
+                        _mark_written(tx, row)
+        if refused:
+            log.warning(
+                "replies could not be written, trying again", count=len(refused), reason=next(iter(refused.values()))
+            )
+            return False
+        if len(rows) < _PAGE:
+            return True
+
+
+def _replace(tx: Transaction, event_id: str, body: str | None) -> None:
+    tx.connection.execute(delete(replies).where(replies.c.event_id == event_id))
+    tx.connection.execute(insert(replies).values(event_id=event_id, body=body, written=False, at=tx.now))
+
+
+def _mark_written(tx: Transaction, row: Row[Any]) -> None:
+    """Unless it was replaced while its file was written."""
+    same = (replies.c.event_id == row.event_id, replies.c.at == row.at)
+    if row.body is None:
+        tx.connection.execute(delete(replies).where(*same))
+    else:
+        tx.connection.execute(update(replies).where(*same).values(written=True))
+
+
+def _bring_to_disk(folder: Path, row: Row[Any]) -> str | None:
+    """The reason when it failed."""
+    target = folder / f"{row.event_id}.json"
+    try:
+        if row.body is None:
+            target.unlink(missing_ok=True)
+        else:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write_whole(target, _with_commits(row.body.encode()))
+    except OSError as error:
+        return f"the reply could not be written: {error.strerror}"
+    return None
+
+
+def _with_commits(data: bytes) -> bytes:
+    """Name the commits made since, for a reply that undoes a decision."""
+    body = msgspec.json.decode(data, type=Body)
+    if body.since is None:
+        return data
+    commits = git.commits_since(body.since.cwd or "", body.since.commit or "")
+    return msgspec.json.encode(msgspec.structs.replace(body, commits=commits, since=None))
+
+
+def _write_whole(target: Path, data: bytes) -> None:
+    partial = target.with_name(f".{target.name}.partial")
+    file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(file, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(target)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+    directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

@@ -1,0 +1,91 @@
+"""A session: one run of one agent, known by the frames it writes.
+
+`Lifecycle` is ours, `ReportedState` is the agent's word. A session that nobody here started is met at its first frame
+and is `running` then. Pure: types and the state table.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from gemba.machine import Machine
+
+
+class Lifecycle(StrEnum):
+    STARTING = "starting"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+class ReportedState(StrEnum):
+    INITIALIZING = "initializing"
+    READY = "ready"
+    WORKING = "working"
+    PROMPTING = "prompting"
+    STALLED = "stalled"
+    BEAD_DONE = "bead-done"
+
+
+L = Lifecycle
+LIFECYCLE = Machine(
+    "the session",
+    {
+        (L.STARTING, "running"): L.RUNNING,
+        (L.RUNNING, "running"): L.RUNNING,
+        # A client that resumes its session writes to the same log again.
+        (L.COMPLETED, "running"): L.RUNNING,
+        (L.STOPPED, "running"): L.RUNNING,
+        (L.FAILED, "running"): L.RUNNING,
+        (L.LOST, "running"): L.RUNNING,
+        (L.STARTING, "completed"): L.COMPLETED,
+        (L.RUNNING, "completed"): L.COMPLETED,
+        (L.STARTING, "stopped"): L.STOPPED,
+        (L.RUNNING, "stopped"): L.STOPPED,
+        (L.STARTING, "failed"): L.FAILED,
+        (L.RUNNING, "failed"): L.FAILED,
+        (L.STARTING, "lost"): L.LOST,
+        (L.RUNNING, "lost"): L.LOST,
+    },
+)
+
+
+class Prompt(msgspec.Struct, frozen=True):
+    """A permission dialog of the agent's client: its escalation, and the tool call it is about if that is known.
+
+    While it is fresh, another frame about a dialog is about this one.
+    """
+
+    ref: str
+    call: str | None
+    fresh: bool = True
+
+    def aged(self) -> Prompt:
+        return Prompt(self.ref, self.call, fresh=False)
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the translator must know of a session beyond the frame itself."""
+
+    role: str | None = None
+    prompts: tuple[Prompt, ...] = ()
+
+
+class SessionView(msgspec.Struct, frozen=True):
+    """A session as the API and the page show it."""
+
+    id: str
+    agent_type: str
+    mode: str
+    role: str | None
+    lifecycle: Lifecycle
+    reported_state: ReportedState | None
+    note: str | None
+    bead_id: str | None
+    first_seen_at: str
+    last_frame_at: str
+    needs_you: bool

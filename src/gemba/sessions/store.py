@@ -1,0 +1,254 @@
+"""The sessions slice's SQL: logs and their positions, frames seen, strays, and the sessions themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Index,
+    Table,
+    Text,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from gemba import clock
+from gemba.event import Draft
+from gemba.sessions.frames import Frame
+from gemba.sessions.log import Position
+from gemba.sessions.session import LIFECYCLE, Facts, Lifecycle, Prompt, ReportedState, SessionView
+from gemba.sessions.translator import agent_type_of
+from gemba.store.database import Transaction
+from gemba.store.schema import counters, metadata
+
+logs = Table(
+    "logs",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("inode", Text, nullable=False),
+    Column("offset", BigInteger, nullable=False),
+    Column("head", Text, nullable=False),
+    Column("skipping", Boolean, nullable=False),
+)
+
+frames = Table(
+    "frames",
+    metadata,
+    Column("event_id", Text, primary_key=True),
+    Column("log", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("frames_by_log", "log", "at"),
+)
+
+strays = Table(
+    "strays",
+    metadata,
+    Column("workspace", Text, primary_key=True),
+    Column("log", Text, nullable=False),
+    Column("frames", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("agent_type", Text, nullable=False),
+    Column("mode", Text, nullable=False),
+    Column("role", Text),
+    Column("lifecycle", Text, nullable=False),
+    Column("close_reason", Text),
+    Column("reported_state", Text),
+    Column("note", Text),
+    Column("bead_id", Text),
+    Column("prompts", Text, nullable=False),
+    Column("first_seen_at", BigInteger, nullable=False),
+    Column("last_frame_at", BigInteger, nullable=False),
+    Index("sessions_by_last_frame", "last_frame_at"),
+)
+
+_prompts = msgspec.json.Decoder(tuple[Prompt, ...])
+
+
+# ---- logs -------------------------------------------------------------------------------------------------------
+
+
+def positions(connection: Connection) -> dict[str, Position]:
+    return {
+        row.name: Position(row.inode, row.offset, row.head, row.skipping) for row in connection.execute(select(logs))
+    }
+
+
+def save_positions(tx: Transaction, moved: dict[str, Position]) -> None:
+    rows = [{"name": name, **position._asdict()} for name, position in moved.items()]
+    if rows:
+        tx.connection.execute(delete(logs).where(logs.c.name == bindparam("gone")), [{"gone": name} for name in moved])
+        tx.connection.execute(insert(logs), rows)
+
+
+def forget_logs(tx: Transaction, present: Collection[str], stems: Collection[str], older_than: int) -> None:
+    """Drop the positions of logs that are gone, and old frame ids that no log can bring back."""
+    kept = positions(tx.connection).keys() - set(present)
+    for name in kept:
+        tx.connection.execute(delete(logs).where(logs.c.name == name))
+    known = tx.connection.execute(select(frames.c.log).distinct()).scalars().all()
+    for stem in set(known) - set(stems):
+        tx.connection.execute(delete(frames).where(frames.c.log == stem, frames.c.at < older_than))
+
+
+# ---- frames -----------------------------------------------------------------------------------------------------
+
+
+def take_new(tx: Transaction, batch: Sequence[tuple[str, Frame]]) -> list[Frame]:
+    """The frames of the batch that were never seen before, in order; from now on they have been."""
+    first: dict[str, tuple[str, Frame]] = {}
+    for stem, frame in batch:
+        first.setdefault(frame.event_id, (stem, frame))
+    rows = [{"event_id": event_id, "log": stem, "at": tx.now} for event_id, (stem, _) in first.items()]
+    new = tx.insert_new(frames, rows, "event_id")
+    return [frame for event_id, (_, frame) in first.items() if event_id in new]
+
+
+def count(tx: Transaction, **many: int) -> None:
+    """Add to the named counters."""
+    for name, value in many.items():
+        if value:
+            tx.insert_new(counters, [{"name": name, "value": 0}], "name")
+            tx.connection.execute(
+                update(counters).where(counters.c.name == name).values(value=counters.c.value + value)
+            )
+
+
+def read_counters(connection: Connection) -> dict[str, int]:
+    rows = connection.execute(select(counters).where(counters.c.name.like("frames\\_%", escape="\\")))
+    return {row.name: row.value for row in rows}
+
+
+def add_strays(tx: Transaction, found: Iterable[tuple[str, str]]) -> None:
+    """Frames (workspace, log) that belong to no workspace of this machine."""
+    for workspace, log in found:
+        tx.insert_new(strays, [{"workspace": workspace, "log": log, "frames": 0, "last_at": tx.now}], "workspace")
+        tx.connection.execute(
+            update(strays)
+            .where(strays.c.workspace == workspace)
+            .values(frames=strays.c.frames + 1, last_at=tx.now, log=log)
+        )
+
+
+def read_strays(connection: Connection) -> list[tuple[str, int, str]]:
+    """(workspace as written, how many frames, one log that has them), the most recent first."""
+    query = select(strays).order_by(strays.c.last_at.desc()).limit(50)
+    return [(row.workspace, row.frames, row.log) for row in connection.execute(query)]
+
+
+# ---- sessions ---------------------------------------------------------------------------------------------------
+
+
+def meet(tx: Transaction, batch: Sequence[Frame]) -> dict[str, Facts]:
+    """Make sure that every session of the batch has a row; what is known of each."""
+    ids = {frame.session_id for frame in batch}
+    agent_types = {frame.session_id: agent_type_of(frame) for frame in batch}
+    known = {row.id: row for row in tx.connection.execute(select(sessions).where(sessions.c.id.in_(ids)))}
+    tx.insert_new(sessions, [_new_row(tx, id, agent_types[id]) for id in ids if id not in known], "id")
+    seen = [{"seen": id, "agent": agent_types[id]} for id in known]
+    if seen:
+        agent = bindparam("agent", type_=Text)
+        tx.connection.execute(
+            update(sessions)
+            .where(sessions.c.id == bindparam("seen"))
+            .values(last_frame_at=tx.now, agent_type=case((agent != "", agent), else_=sessions.c.agent_type)),
+            seen,
+        )
+    return {id: Facts(known[id].role, _prompts.decode(known[id].prompts)) if id in known else Facts() for id in ids}
+
+
+def save_prompts(tx: Transaction, prompts: dict[str, tuple[Prompt, ...]]) -> None:
+    for session_id, open_prompts in prompts.items():
+        tx.connection.execute(
+            update(sessions)
+            .where(sessions.c.id == session_id)
+            .values(prompts=msgspec.json.encode(open_prompts).decode())
+        )
+
+
+def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
+    """Keep the sessions' rows in step with what their frames said."""
+    for draft in drafts:
+        changes = _changes(tx, draft)
+        if changes:
+            tx.connection.execute(update(sessions).where(sessions.c.id == draft.session_id).values(changes))
+
+
+def list_sessions(connection: Connection, limit: int, needing: Collection[str]) -> list[SessionView]:
+    """The sessions heard of last; `needing` are those with an unresolved blocking escalation."""
+    query = select(sessions).order_by(sessions.c.last_frame_at.desc(), sessions.c.id).limit(limit)
+    return [_view(row, row.id in needing) for row in connection.execute(query)]
+
+
+def count_sessions(connection: Connection) -> int:
+    running = sessions.c.lifecycle == Lifecycle.RUNNING
+    return connection.execute(select(func.count()).select_from(sessions).where(running)).scalar_one()
+
+
+def _changes(tx: Transaction, draft: Draft) -> dict[str, Any]:
+    payload = draft.payload
+    match draft.name:
+        case "session_state_reported":
+            return {"reported_state": payload["state"], "note": payload["note"], "bead_id": payload["bead_id"]}
+        case "session_transition":
+            row = select(sessions.c.lifecycle).where(sessions.c.id == draft.session_id)
+            state = Lifecycle(tx.connection.execute(row).scalar_one())
+            if LIFECYCLE.allows(state, payload["to"]):
+                return {"lifecycle": payload["to"], "close_reason": payload.get("close_reason")}
+        case "escalation_opened" if payload["channel"] == "tool_call":
+            return {"mode": payload["mode"]}
+        case "user_message":
+            prompting = sessions.c.reported_state == ReportedState.PROMPTING
+            return {"reported_state": case((prompting, None), else_=sessions.c.reported_state)}
+    return {}
+
+
+def _new_row(tx: Transaction, id: str, agent_type: str) -> dict[str, Any]:
+    return {
+        "id": id,
+        "agent_type": agent_type,
+        "mode": "balanced",
+        "role": None,
+        "lifecycle": Lifecycle.RUNNING.value,
+        "close_reason": None,
+        "reported_state": None,
+        "note": None,
+        "bead_id": None,
+        "prompts": "[]",
+        "first_seen_at": tx.now,
+        "last_frame_at": tx.now,
+    }
+
+
+def _view(row: Any, blocked: bool) -> SessionView:
+    reported = ReportedState(row.reported_state) if row.reported_state else None
+    alive = row.lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING)
+    return SessionView(
+        id=row.id,
+        agent_type=row.agent_type,
+        mode=row.mode,
+        role=row.role,
+        lifecycle=Lifecycle(row.lifecycle),
+        reported_state=reported,
+        note=row.note,
+        bead_id=row.bead_id,
+        first_seen_at=clock.rfc3339(row.first_seen_at),
+        last_frame_at=clock.rfc3339(row.last_frame_at),
+        needs_you=blocked or (alive and reported is ReportedState.PROMPTING),
+    )

@@ -1,0 +1,304 @@
+"""Frame → events. Pure: what a frame means depends on the frame and on the session's facts alone.
+
+Authority and dangerous mode are judged here a second time, so that a hand-written frame cannot pass what the
+commands refuse. Nothing vanishes: what is refused becomes `frame_dropped`, what is not understood `unknown_hook`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gemba import wire
+from gemba.event import Draft
+from gemba.sessions.frames import Frame
+from gemba.sessions.session import Facts, Prompt, ReportedState
+from gemba.text import storable
+
+LONGEST_ID = 256
+_LONGEST_TITLE = 500
+_LONGEST_OPTION = 2_000
+_MOST_OPTIONS = 50
+# A client's own JSON is kept verbatim up to these limits; the whole of it stays in the session log.
+_LONGEST_STRING = 16_000
+_DEEPEST = 32
+# A prompt that starts so was written by the client itself, not by a person.
+_CLIENT_PROMPT = "<task-notification>"
+
+
+class Translation(NamedTuple):
+    """The events of one frame, and the permission dialogs that are open after it."""
+
+    drafts: tuple[Draft, ...]
+    prompts: tuple[Prompt, ...]
+
+
+class Dropped(Exception):
+    """A frame that must not take effect; the reason is kept."""
+
+
+def translate(frame: Frame, facts: Facts) -> Translation:
+    payload = frame.payload or {}
+    translate_hook = _HOOKS.get(frame.hook, _unknown)
+    try:
+        return translate_hook(frame, payload, facts)
+    except Dropped as dropped:
+        reason = {"hook": frame.hook, "reason": str(dropped)}
+        return Translation((_draft(frame, "frame_dropped", reason),), facts.prompts)
+
+
+def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    kind = _one_of(payload, "kind", wire.ASK_KINDS)
+    role = _one_of(payload, "role", wire.ROLES)
+    if facts.role is not None and role != facts.role:
+        raise Dropped(f"the frame says role {role}, the session has role {facts.role}")
+    text = _text(payload, "text", wire.MAX_TEXT)
+    if not text.strip():
+        raise Dropped("text is missing or empty")
+    mode = mode_of(payload)
+    common = {
+        "role": role,
+        "text": text,
+        "mode": mode,
+        "bead_id": _text(payload, "bead_id", LONGEST_ID) or None,
+        "agent_type": agent_type_of(frame),
+        "cwd": _text(payload, "cwd", 4096) or None,
+        "commit": _text(payload, "commit", LONGEST_ID) or None,
+        "branch": _text(payload, "branch", LONGEST_ID) or None,
+        "asked_at": frame.ts,
+    }
+    if kind == "assumption":
+        chose = _text(payload, "chose", wire.MAX_TEXT)
+        if not chose.strip():
+            raise Dropped("an assumption must say what was chosen")
+        return _only(facts, _draft(frame, "assumption_recorded", {**common, "chose": chose}))
+    refusal = wire.refusal(kind, role, mode)
+    if refusal is not None:
+        raise Dropped(refusal)
+    opened = {
+        **common,
+        "kind": kind,
+        "channel": "tool_call",
+        "urgency": wire.urgency_of(kind, mode),
+        "title": _text(payload, "title", _LONGEST_TITLE) or None,
+        "options": _options(payload),
+        "waiting": payload.get("wait") is True,
+    }
+    return _only(facts, _draft(frame, "escalation_opened", opened))
+
+
+def _state(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    reported = {
+        "state": _one_of(payload, "state", wire.STATES),
+        "bead_id": _text(payload, "bead_id", LONGEST_ID) or None,
+        "note": _text(payload, "note", _LONGEST_OPTION) or None,
+    }
+    return _only(facts, _draft(frame, "session_state_reported", reported))
+
+
+def _about_an_ask(name: str) -> Callable[[Frame, dict[str, Any], Facts], Translation]:
+    def about(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+        target = payload.get("event_id")
+        if not isinstance(target, str) or not wire.valid_event_id(target):
+            raise Dropped("event_id must name an ask")
+        return _only(facts, Draft(name, {"event_id": target}, frame.session_id, target))
+
+    return about
+
+
+def _verbatim(name: str, **fixed: Any) -> Callable[[Frame, dict[str, Any], Facts], Translation]:
+    def keep(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+        return _only(facts, _draft(frame, name, {**_bounded(payload), **fixed}))
+
+    return keep
+
+
+def _session_start(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    return _only(facts, _draft(frame, "session_transition", {"to": "running", "cause": _bounded(payload)}))
+
+
+def _session_end(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    ended = {"to": "completed", "close_reason": "provider_exit", "cause": _bounded(payload)}
+    return Translation((_draft(frame, "session_transition", ended),), ())
+
+
+def _stop(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    """The turn is over, so no dialog of it can still be open."""
+    settled = tuple(_settled(frame, prompt, "the turn ended") for prompt in facts.prompts)
+    return Translation((_draft(frame, "turn_ended", _bounded(payload)), *settled), ())
+
+
+def _tool_use(phase: str) -> Callable[[Frame, dict[str, Any], Facts], Translation]:
+    def used(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+        draft = _draft(frame, "tool_use", {"phase": phase, **_bounded(payload)})
+        if phase == "pre":
+            return _only(facts, draft)
+        call = _call(payload)
+        ran = tuple(prompt for prompt in facts.prompts if prompt.call == call)
+        settled = tuple(_settled(frame, prompt, "the tool ran") for prompt in ran)
+        # Something ran: a dialog told of from now on may be another one than those we know without their call.
+        left = tuple(prompt if prompt.call else prompt.aged() for prompt in facts.prompts if prompt not in ran)
+        return Translation((draft, *settled), left)
+
+    return used
+
+
+def _notification(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    """The client's own words for what it wants: `notification_type`, else `type`, else `kind`."""
+    named = next((payload[key] for key in ("notification_type", "type", "kind") if payload.get(key)), "")
+    word = named.lower() if isinstance(named, str) else ""
+    if word.startswith("elicitation") or word in ("hitl", "approval", "hitl_approval"):
+        opened = _client_escalation(frame, payload, "hitl_approval")
+        return _only(facts, _draft(frame, "escalation_opened", opened))
+    if word.startswith("permission") or not word:
+        return _permission(frame, payload, facts, call=None)
+    if word.startswith("idle"):
+        idle = {"state": ReportedState.PROMPTING.value, "bead_id": None, "note": _message(payload) or None}
+        return _only(facts, _draft(frame, "session_state_reported", idle))
+    return _only(facts, _draft(frame, "notification_kept", _bounded(payload)))
+
+
+def _permission_request(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    return _permission(frame, payload, facts, call=_call(payload))
+
+
+def _permission(frame: Frame, payload: dict[str, Any], facts: Facts, call: str | None) -> Translation:
+    """A dialog is told of twice, by PermissionRequest and seconds later by Notification: it is one escalation."""
+    for prompt in facts.prompts:
+        if prompt.fresh and (prompt.call is None or call is None or prompt.call == call):
+            known = Prompt(prompt.ref, prompt.call or call)
+            prompts = tuple(known if other is prompt else other for other in facts.prompts)
+            kept = Draft("notification_kept", _bounded(payload), frame.session_id, prompt.ref)
+            return Translation((kept,), prompts)
+    opened = _draft(frame, "escalation_opened", _client_escalation(frame, payload, "permission_prompt"))
+    return Translation((opened,), (*facts.prompts, Prompt(frame.event_id, call)))
+
+
+def _user_message(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    """The correlator decides what the words answered. A dialog told of from now on is another one."""
+    text = _text(payload, "prompt", wire.MAX_TEXT)
+    message = {"text": text, "by_client": text.startswith(_CLIENT_PROMPT), "asked_at": frame.ts}
+    return Translation((_draft(frame, "user_message", message),), tuple(prompt.aged() for prompt in facts.prompts))
+
+
+def _unknown(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    kept = {"hook": frame.hook, "payload": _bounded(payload), "payload_raw": _cut(frame.payload_raw or "", 1000)}
+    return _only(facts, _draft(frame, "unknown_hook", kept))
+
+
+_HOOKS: dict[str, Callable[[Frame, dict[str, Any], Facts], Translation]] = {
+    "GembaAsk": _ask,
+    "GembaState": _state,
+    "GembaReplyRead": _about_an_ask("reply_read"),
+    "GembaWithdraw": _about_an_ask("ask_withdrawn"),
+    "GembaSkillOutput": _verbatim("skill_output_emitted"),
+    "GembaHandoff": _verbatim("handoff_received"),
+    "SessionStart": _session_start,
+    "SessionEnd": _session_end,
+    "Stop": _stop,
+    "SubagentStop": _verbatim("subagent_stopped"),
+    "UserPromptSubmit": _user_message,
+    "PreToolUse": _tool_use("pre"),
+    "PostToolUse": _tool_use("post"),
+    "Notification": _notification,
+    "PermissionRequest": _permission_request,
+}
+
+
+def mode_of(payload: dict[str, Any]) -> str:
+    """The mode captured at the ask; an unknown one counts as balanced."""
+    mode = payload.get("mode")
+    return mode if isinstance(mode, str) and mode in wire.MODES else "balanced"
+
+
+def agent_type_of(frame: Frame) -> str:
+    return _cut(storable(frame.agent_type or ""), LONGEST_ID)
+
+
+def _client_escalation(frame: Frame, payload: dict[str, Any], kind: str) -> dict[str, Any]:
+    mode = mode_of(payload)
+    return {
+        "kind": kind,
+        "channel": "notification",
+        "urgency": wire.urgency_of(kind, mode),
+        "role": None,
+        "text": _message(payload) or "The agent's client asks for your permission.",
+        "mode": mode,
+        "title": _text(payload, "title", _LONGEST_TITLE) or None,
+        "options": [],
+        "bead_id": None,
+        "agent_type": agent_type_of(frame),
+        "cwd": _text(payload, "cwd", 4096) or None,
+        "commit": None,
+        "branch": None,
+        "waiting": True,
+        "asked_at": frame.ts,
+    }
+
+
+def _message(payload: dict[str, Any]) -> str:
+    message = _text(payload, "message", wire.MAX_TEXT)
+    tool = _text(payload, "tool_name", LONGEST_ID)
+    if message or not tool:
+        return message
+    call = msgspec.json.format(msgspec.json.encode(_bounded(payload.get("tool_input"))), indent=2).decode()
+    return _cut(f"{tool} {call}", wire.MAX_TEXT)
+
+
+def _call(payload: dict[str, Any]) -> str:
+    """Which tool call this is about: a digest of the tool and its input, the same before and after it ran."""
+    call = [payload.get("tool_name"), _bounded(payload.get("tool_input"))]
+    return hashlib.sha256(msgspec.json.encode(call, order="deterministic")).hexdigest()[:32]
+
+
+def _settled(frame: Frame, prompt: Prompt, how: str) -> Draft:
+    return Draft("permission_settled", {"how": how}, frame.session_id, prompt.ref)
+
+
+def _draft(frame: Frame, name: str, payload: dict[str, Any]) -> Draft:
+    return Draft(name, payload, frame.session_id, frame.event_id)
+
+
+def _only(facts: Facts, draft: Draft) -> Translation:
+    return Translation((draft,), facts.prompts)
+
+
+def _one_of(payload: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str:
+    value = payload.get(key)
+    if not isinstance(value, str) or value not in allowed:
+        raise Dropped(f"{key} is {_cut(repr(value), 80)}; allowed: {', '.join(allowed)}")
+    return value
+
+
+def _text(payload: dict[str, Any], key: str, longest: int) -> str:
+    value = payload.get(key)
+    return _cut(storable(value), longest) if isinstance(value, str) else ""
+
+
+def _options(payload: dict[str, Any]) -> list[str]:
+    value = payload.get("options")
+    if not isinstance(value, list):
+        return []
+    texts = [_cut(storable(option), _LONGEST_OPTION) for option in value if isinstance(option, str) and option.strip()]
+    return texts[:_MOST_OPTIONS]
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]}… (cut: {len(text):,} characters; the session log has them all)"
+
+
+def _bounded(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        return _cut(storable(value), _LONGEST_STRING)
+    if depth >= _DEEPEST and isinstance(value, dict | list):
+        return "… (cut: nested too deeply)"
+    if isinstance(value, dict):
+        return {_cut(storable(key), LONGEST_ID): _bounded(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_bounded(item, depth + 1) for item in value]
+    return value

@@ -1,0 +1,146 @@
+"""One database, two dialects: SQLite in `.gemba/` (WAL, synchronous FULL, one writer) or PostgreSQL (psycopg 3).
+
+`read()` gives a connection that sees one state; `transaction()` gives the only way to change anything: what it
+changes and the events it emits commit together or not at all. Commits are announced to `on_commit`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from gemba import clock
+from gemba.errors import Unusable
+from gemba.event import Draft
+from gemba.store import events
+
+_BUSY_SECONDS = 30
+
+
+class Transaction:
+    """An open transaction: one connection, one moment, and the events it will leave behind.
+
+    Events are appended when the transaction ends, after every state change, so that the event sequence is the last
+    thing that concurrent writers wait for and no two of them can wait for each other.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.now = clock.now()
+        self.drafts: list[Draft] = []
+
+    def emit(self, draft: Draft) -> None:
+        self.drafts.append(draft)
+
+    def insert_new(self, table: Table, rows: Sequence[dict[str, Any]], key: str) -> set[Any]:
+        """Insert the rows whose key is not there yet, and say which keys those were."""
+        if not rows:
+            return set()
+        dialect = postgresql if self.connection.dialect.name == "postgresql" else sqlite
+        statement = dialect.insert(table).on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
+        return set(self.connection.execute(statement, list(rows)).scalars())
+
+
+class Database:
+    """A pool of connections and the rule that SQLite has one writer."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.on_commit: list[Callable[[], None]] = []
+        self._one_writer = threading.Lock() if engine.dialect.name == "sqlite" else None
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        if self._one_writer is None:
+            yield from self._write()
+        else:
+            with self._one_writer:
+                yield from self._write()
+
+    def _write(self) -> Iterator[Transaction]:
+        with self.engine.connect().execution_options(gemba_writes=True) as connection, connection.begin():
+            transaction = Transaction(connection)
+            yield transaction
+            told = events.append(connection, transaction.now, transaction.drafts)
+        if told:
+            for tell in self.on_commit:
+                tell()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def connect(url: str) -> Database:
+    """A database by URL, its pool set up and nothing touched yet."""
+    parsed = parse_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return Database(_sqlite_engine(parsed))
+    return Database(create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=20))
+
+
+def parse_url(url: str) -> URL:
+    """The URL with the driver we use; another database is refused. The URL is never shown: it may hold a password."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise Unusable("the database URL cannot be read", code="database_url") from None
+    backend = parsed.get_backend_name()
+    if backend in ("postgresql", "postgres"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend == "sqlite":
+        return parsed.set(drivername="sqlite")
+    raise Unusable(f"the database is {backend}; sqlite and postgresql are supported", code="database_url")
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn a driver's error into one line for a person, without the URL and the statement."""
+    try:
+        yield
+    except DBAPIError as error:
+        reason = str(error.orig).strip().splitlines()
+        raise Unusable(f"{what}: {reason[0] if reason else error.__class__.__name__}", code="database") from error
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    if url.database not in (None, "", ":memory:"):
+        # What agents ask is for this user's eyes; the journals take the file's mode.
+        with contextlib.suppress(OSError):
+            os.close(os.open(url.database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": _BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+        # The driver's own transactions would begin deferred and late; ours begin where we say.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("gemba_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

@@ -1,0 +1,115 @@
+"""The hub: events, stored first, then handed to every reader in this process.
+
+A reader keeps the last id it has seen; the hub keeps the newest events in a bounded ring and wakes all readers when
+the ring grows. A reader that fell behind the ring reads the database instead. So no reader has a queue of its own,
+a slow one costs nothing, and what the log holds is what everybody gets, in order, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+import structlog
+from sqlalchemy.exc import DBAPIError
+
+from gemba.event import ALL, Event, Filter
+from gemba.store import events
+from gemba.store.database import Database
+
+_RING_EVENTS = 4096
+_RING_BYTES = 8 * 1024 * 1024
+_PAGE = 500
+_RETRY_SECONDS = 0.5
+
+log = structlog.get_logger("gemba.hub")
+
+
+class Hub:
+    """One per process. `nudge` may be called from any thread; everything else belongs to the event loop."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._ring: deque[Event] = deque()
+        self._ring_bytes = 0
+        self._news = asyncio.Event()
+        self._nudged = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self._closed = False
+        self.last = 0
+
+    def nudge(self) -> None:
+        """Say that the log may have grown."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._nudged.set)
+
+    async def start(self) -> None:
+        """Begin at the end of the log: what came before is read from the database by those who want it."""
+        self.last = await asyncio.to_thread(self._read_last)
+
+    async def run(self) -> None:
+        """Move events from the log into the ring, for ever."""
+        while True:
+            await self._nudged.wait()
+            self._nudged.clear()
+            try:
+                await self._catch_up()
+            except DBAPIError as error:
+                log.warning("event log unreadable, trying again", reason=str(error.orig))
+                self._nudged.set()
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    def close(self) -> None:
+        """End every reader that waits."""
+        self._closed = True
+        self._news.set()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    async def beyond(self, after: int) -> None:
+        """Return when there is something after this id, or when the hub is closed."""
+        while self.last <= after and not self._closed:
+            await self._news.wait()
+
+    async def wait_for(self, after: int, wanted: Filter) -> None:
+        """Return when an event that is wanted has come after this id, or when the hub is closed."""
+        while not self._closed:
+            await self.beyond(after)
+            found, after = await self.read(after, _PAGE, wanted)
+            if found:
+                return
+
+    async def read(self, after: int, limit: int, wanted: Filter = ALL) -> tuple[list[Event], int]:
+        """What a reader wants of the events after an id, and the id up to which it has now seen everything."""
+        if self._ring and self._ring[0].id <= after + 1:
+            skip = after + 1 - self._ring[0].id
+            window = [self._ring[i] for i in range(skip, min(skip + limit, len(self._ring)))]
+            return [event for event in window if wanted.wants(event)], window[-1].id if window else after
+        upper = self.last
+        found = await asyncio.to_thread(self._read_page, after, limit, wanted)
+        return found, found[-1].id if len(found) == limit else max(upper, found[-1].id if found else 0)
+
+    async def _catch_up(self) -> None:
+        while True:
+            page = await asyncio.to_thread(self._read_page, self.last, _PAGE, ALL)
+            for event in page:
+                self._ring.append(event)
+                self._ring_bytes += len(bytes(event.payload))
+            while len(self._ring) > _RING_EVENTS or (self._ring_bytes > _RING_BYTES and len(self._ring) > 1):
+                self._ring_bytes -= len(bytes(self._ring.popleft().payload))
+            if page:
+                self.last = page[-1].id
+                self._news.set()
+                self._news = asyncio.Event()
+            if len(page) < _PAGE:
+                return
+
+    def _read_page(self, after: int, limit: int, wanted: Filter) -> list[Event]:
+        with self._database.read() as connection:
+            return events.read_after(connection, after, limit, wanted)
+
+    def _read_last(self) -> int:
+        with self._database.read() as connection:
+            return events.last_id(connection)

@@ -1,0 +1,85 @@
+"""How one process learns that another one has committed: NOTIFY on PostgreSQL, a touched file beside SQLite.
+
+Both cost nothing while nothing happens. A process that dies between its commit and its signal is caught up with
+at the next signal or after `_AT_LEAST_EVERY` seconds, whichever comes first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from gemba.store.database import Database
+from gemba.store.events import CHANNEL
+from gemba.threads import repeat_in_thread
+from gemba.watch import FolderWatch
+
+_AT_LEAST_EVERY = 5.0
+
+log = structlog.get_logger("gemba.signal")
+
+
+class Signal(Protocol):
+    def tell(self) -> None:
+        """Say that this process has committed; from any thread."""
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard` whenever any process has committed, until cancelled."""
+
+
+def signal_for(database: Database, folder: Path) -> Signal:
+    return FileSignal(folder) if database.is_sqlite else PostgresSignal(database)
+
+
+class FileSignal:
+    """One byte written to one file in a folder of its own, watched by whoever wants to know."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self._folder = folder
+        self._file = os.open(folder / "commit", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def tell(self) -> None:
+        # A full disk does not undo the commit that is told of; others find it within _AT_LEAST_EVERY.
+        with contextlib.suppress(OSError):
+            os.pwrite(self._file, b".", 0)
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        with FolderWatch(str(self._folder)) as watch:
+
+            def wait() -> None:
+                watch.wait(_AT_LEAST_EVERY)
+                heard()
+
+            await repeat_in_thread(wait, interrupt=watch.wake)
+
+
+class PostgresSignal:
+    """LISTEN and NOTIFY on a connection of its own, made anew when the server goes away."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def tell(self) -> None:
+        """Nothing to do: the append itself notifies, when and only when it commits."""
+
+    async def listen(self, heard: Callable[[], None]) -> None:
+        import psycopg
+
+        url = self._database.engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        while True:
+            try:
+                async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+                    await connection.execute(f"LISTEN {CHANNEL}")
+                    heard()
+                    async for _ in connection.notifies():
+                        heard()
+            except psycopg.Error as error:
+                log.warning("database signal lost, connecting again", reason=str(error).strip())
+            await asyncio.sleep(1)
