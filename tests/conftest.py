@@ -9,7 +9,12 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from gemba.testing import FULL, SEED, effort
 
-pytest_plugins = ["tests.fixtures.databases", "tests.fixtures.environment", "tests.fixtures.leftovers"]
+pytest_plugins = [
+    "tests.fixtures.databases",
+    "tests.fixtures.environment",
+    "tests.fixtures.leftovers",
+    "tests.fixtures.servers",
+]
 
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.
 settings.register_profile(
