@@ -60,9 +60,9 @@ class Hub:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     def close(self) -> None:
-        """End every reader that waits."""
+        """End every reader that waits in `beyond`; what works in the background is cancelled by its owner."""
         self._closed = True
-        self._news.set()
+        self._wake()
 
     @property
     def closed(self) -> bool:
@@ -74,9 +74,10 @@ class Hub:
             await self._news.wait()
 
     async def wait_for(self, after: int, wanted: Filter) -> None:
-        """Return when an event that is wanted has come after this id, or when the hub is closed."""
-        while not self._closed:
-            await self.beyond(after)
+        """Return when an event that is wanted has come after this id."""
+        while True:
+            while self.last <= after:
+                await self._news.wait()
             found, after = await self.read(after, _PAGE, wanted)
             if found:
                 return
@@ -101,10 +102,13 @@ class Hub:
                 self._ring_bytes -= len(bytes(self._ring.popleft().payload))
             if page:
                 self.last = page[-1].id
-                self._news.set()
-                self._news = asyncio.Event()
+                self._wake()
             if len(page) < _PAGE:
                 return
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
 
     def _read_page(self, after: int, limit: int, wanted: Filter) -> list[Event]:
         with self._database.read() as connection:
