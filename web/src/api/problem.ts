@@ -1,0 +1,35 @@
+/** What went wrong with a request, in words an operator can act on. */
+import type { Escalation } from "./types";
+
+interface ProblemDocument {
+  status?: number;
+  code?: string;
+  detail?: string;
+  escalation?: Escalation;
+}
+
+/** The server answered, and refused. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** With `already_resolved`: the escalation as the first answer left it. */
+  readonly escalation: Escalation | null;
+
+  constructor(status: number, document: ProblemDocument) {
+    super(document.detail ?? `The server answered ${status}.`);
+    this.name = "Refused";
+    this.status = status;
+    this.code = document.code ?? "unknown";
+    this.escalation = document.escalation ?? null;
+  }
+}
+
+/** The server did not answer at all, or broke down on the way: the same request may be sent again. */
+export function isWorthRetrying(error: unknown): boolean {
+  return !(error instanceof Refused) || error.status >= 500;
+}
+
+export function explain(error: unknown): string {
+  if (error instanceof Refused) return error.message;
+  return "Gemba’s server did not answer. Is gemba serve still running?";
+}

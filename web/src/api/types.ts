@@ -1,0 +1,17 @@
+/** Short names for the server's own types. Everything here is an alias of the generated schema; nothing is declared twice. */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Escalation = Schemas["Escalation"];
+export type EscalationList = Schemas["EscalationList"];
+export type Resolution = Schemas["Resolution"];
+export type Assumption = Schemas["Assumption"];
+export type AssumptionList = Schemas["AssumptionList"];
+export type Session = Schemas["Session"];
+export type SessionList = Schemas["SessionList"];
+export type Doctor = Schemas["Doctor"];
+export type Check = Schemas["Check"];
+export type Answer = Schemas["Respond"];
+export type Snooze = Schemas["Snooze"];
+export type Delivery = Escalation["delivery"];

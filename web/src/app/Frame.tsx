@@ -1,0 +1,61 @@
+/** What stands around every screen: where one is, how many wait, whether the line is live. */
+import { useQuery } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import { isActive } from "../api/escalation-list";
+import { doctorQuery, unresolvedQuery } from "../api/queries";
+import { useUnseenAssumptions } from "../assumptions/unseen";
+import { useAnnouncement } from "../ui/announce";
+import { Icon } from "../ui/Icon";
+import { ConnectionBanner, ConnectionState } from "./ConnectionState";
+import { KeyboardHelp } from "./KeyboardHelp";
+import { Mark } from "./Mark";
+import { Navigation, type Badge } from "./Navigation";
+import { linkTo, type RouteName } from "./routes";
+import { ThemeSwitch } from "./ThemeSwitch";
+import { useAttention } from "./useAttention";
+import { useGlobalKeys } from "./useGlobalKeys";
+
+export function Frame({ route, children }: { route: RouteName | null; children: ReactNode }) {
+  const [helpIsOpen, setHelpIsOpen] = useState(false);
+  const inbox = useQuery(unresolvedQuery).data;
+  const health = useQuery(doctorQuery).data?.status;
+  const unseen = useUnseenAssumptions();
+  const announcement = useAnnouncement();
+  useGlobalKeys(() => setHelpIsOpen(true));
+  useAttention(inbox, route);
+
+  const snoozed = inbox?.escalations.filter((escalation) => !isActive(escalation)).length ?? 0;
+  const badges: Record<RouteName, Badge | null> = {
+    inbox: inbox ? { text: String(inbox.total - snoozed), label: "waiting", strong: true } : null,
+    assumptions: { text: String(unseen), label: "new", strong: false },
+    health: health === "warn" || health === "fail" ? { text: "!", label: "needs a look", strong: false, tone: health } : null,
+  };
+  return (
+    <div className="frame">
+      <a className="skip" href="#screen">
+        Skip to the content
+      </a>
+      <header className="frame-head">
+        <a className="brand" {...linkTo("inbox")}>
+          <Mark /> Gemba
+        </a>
+        <Navigation route={route} badges={badges} />
+        <div className="frame-tools">
+          <ConnectionState />
+          <ThemeSwitch />
+          <button type="button" className="tool help-button" aria-label="Keyboard map" title="Keyboard map (?)" aria-keyshortcuts="?" onClick={() => setHelpIsOpen(true)}>
+            <Icon name="keyboard" />
+          </button>
+        </div>
+      </header>
+      <main id="screen" className="screen" tabIndex={-1}>
+        <ConnectionBanner />
+        {children}
+      </main>
+      <KeyboardHelp open={helpIsOpen} onClose={() => setHelpIsOpen(false)} />
+      <div className="visually-hidden" role="status" aria-live="polite">
+        {announcement}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+/** The keyboard map. */
+import { useEffect, useRef } from "react";
+
+const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
+  [
+    "Cards",
+    [
+      [["j", "k"], "Next, previous card (or the arrows)"],
+      [["1", "…", "9"], "Answer with that choice"],
+      [["r"], "Reply in words (or Enter)"],
+      [["s"], "Snooze, then 1, 2 or 3"],
+      [["d"], "Dismiss; hide a card that is settled"],
+      [["o"], "Show all of a long text, or less"],
+      [["u"], "Re-open what typing in the pane resolved"],
+      [["n"], "To what is new"],
+      [["Esc"], "Leave the reply, then the card"],
+    ],
+  ],
+  [
+    "While you type",
+    [
+      [["Enter"], "Send"],
+      [["Shift", "Enter"], "New line"],
+    ],
+  ],
+  [
+    "Screens",
+    [
+      [["g", "i"], "Inbox"],
+      [["g", "a"], "Assumptions"],
+      [["g", "h"], "Health"],
+      [["?"], "This map"],
+    ],
+  ],
+];
+
+export function KeyboardHelp({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  return (
+    <dialog ref={dialog} className="help" aria-labelledby="help-title" onClose={onClose} onClick={(event) => event.target === dialog.current && onClose()}>
+      <div className="help-body">
+        <header>
+          <h2 id="help-title">Keyboard</h2>
+          <button type="button" className="quiet" onClick={onClose}>
+            Close
+          </button>
+        </header>
+        {MAP.map(([heading, rows]) => (
+          <section key={heading}>
+            <h3>{heading}</h3>
+            <dl>
+              {rows.map(([keys, what]) => (
+                <div key={what}>
+                  <dt>
+                    {keys.map((key) => (
+                      <kbd key={key} className="kbd">
+                        {key}
+                      </kbd>
+                    ))}
+                  </dt>
+                  <dd>{what}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </dialog>
+  );
+}

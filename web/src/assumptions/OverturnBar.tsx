@@ -1,0 +1,51 @@
+/** The operator decides otherwise: in words, which are what the agent gets. */
+import { useMutation } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { api, newConfirmId, payload } from "../api/client";
+import { explain } from "../api/problem";
+import { assumptionsQuery, queryClient, refresh } from "../api/queries";
+import { ReplyBox } from "../inbox/ReplyBox";
+import { useDraft } from "../inbox/useDraft";
+import { announce } from "../ui/announce";
+
+async function overturn(id: string, words: { text: string; confirmId: string }) {
+  const params = { path: { id }, header: { "X-GEMBA-Confirm": words.confirmId } };
+  return payload(await api.POST("/api/assumptions/{id}/overturn", { params, body: { text: words.text } }));
+}
+
+export function OverturnBar({ id, onLeave }: { id: string; onLeave: () => void }) {
+  const [text, setText] = useDraft(id);
+  const box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => box.current?.focus({ preventScroll: true }), []);
+  const mutation = useMutation({
+    mutationFn: (words: { text: string; confirmId: string }) => overturn(id, words),
+    onSuccess: (overturned) => {
+      setText("");
+      queryClient.setQueryData(
+        assumptionsQuery.queryKey,
+        (list) => list && { ...list, assumptions: list.assumptions.map((one) => (one.id === id ? overturned : one)) },
+      );
+      announce("Overturned");
+    },
+    onError: (error) => {
+      announce(`Not overturned. ${explain(error)}`);
+      void refresh(assumptionsQuery.queryKey);
+    },
+  });
+  const send = () => text.trim() !== "" && !mutation.isPending && mutation.mutate({ text: text.trim(), confirmId: newConfirmId() });
+  return (
+    <>
+      <div className="foot">
+        <ReplyBox ref={box} label="What to do instead" placeholder="What to do instead…" text={text} onText={setText} onSend={send} onLeave={onLeave} canSend />
+        <button type="button" className="quiet" onClick={onLeave}>
+          Cancel
+        </button>
+      </div>
+      {mutation.isError && (
+        <p className="mark" data-tone="bad" role="alert">
+          Not overturned. {explain(mutation.error)}
+        </p>
+      )}
+    </>
+  );
+}

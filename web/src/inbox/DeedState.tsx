@@ -1,0 +1,22 @@
+/** What became of a request that failed, said on the card it was for. What was typed is still there. */
+import { explain, Refused } from "../api/problem";
+import { Icon } from "../ui/Icon";
+import type { useDeed } from "./useDeed";
+
+export function DeedState({ deed }: { deed: ReturnType<typeof useDeed> }) {
+  if (!deed.isError) return null;
+  const { error, variables } = deed;
+  const cameSecond = error instanceof Refused && error.code === "already_resolved";
+  const canRepeat = !(error instanceof Refused) || error.status >= 500;
+  return (
+    <p className="mark" data-tone="bad" role="alert">
+      <Icon name="warn" />
+      <span>{cameSecond ? "Yours came second: the first answer stands." : `Not done. ${explain(error)}`}</span>
+      {canRepeat && (
+        <button type="button" className="link-button" onClick={() => deed.mutate(variables)}>
+          Try again
+        </button>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,44 @@
+/** A card that needs nothing any more but still stands: who settled it, with what words, and what can be done about it. */
+import type { Escalation } from "../api/types";
+import { Icon } from "../ui/Icon";
+import { plainText } from "../ui/plain-text";
+import { formatMoment } from "../ui/time";
+import { answerOf, outcomeOf } from "./wording";
+
+interface Props {
+  escalation: Escalation;
+  unsentDraft: string;
+  onReopen: () => void;
+  onHide: () => void;
+}
+
+export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props) {
+  const { resolution, snoozed_until } = escalation;
+  const answer = resolution && answerOf(resolution);
+  return (
+    <div className="settled">
+      <Icon name={resolution === null ? "clock" : "check"} />
+      <p className="settled-words">
+        <strong>
+          {resolution === null
+            ? `Snoozed until ${formatMoment(new Date(snoozed_until ?? Date.now()), new Date())}`
+            : outcomeOf(resolution)}
+        </strong>
+        {answer !== null && answer !== undefined && <q dir="auto">{plainText(answer)}</q>}
+        {unsentDraft !== "" && (
+          <span className="unsent">
+            Your unsent reply: <q dir="auto">{plainText(unsentDraft)}</q>
+          </span>
+        )}
+      </p>
+      {resolution?.by === "pane" && (
+        <button type="button" className="quiet" aria-keyshortcuts="u" onClick={onReopen}>
+          Re-open
+        </button>
+      )}
+      <button type="button" className="quiet" aria-keyshortcuts="d" onClick={onHide}>
+        Hide
+      </button>
+    </div>
+  );
+}

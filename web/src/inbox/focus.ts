@@ -1,0 +1,39 @@
+/** Focus is the selection: the current card is the one that holds it. Reads and moves the document's focus, keeps no state. */
+const CARD = ".card[data-escalation-id]";
+
+export function cardsOnScreen(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>(CARD)];
+}
+
+export function cardById(id: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`.card[data-escalation-id="${CSS.escape(id)}"]`);
+}
+
+export function currentCard(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>(CARD) ?? null;
+}
+
+export function focusCard(card: HTMLElement): void {
+  card.focus({ preventScroll: true });
+  // A card higher than the window shows its beginning.
+  const fits = card.offsetHeight < window.innerHeight - 160;
+  card.scrollIntoView({ block: fits ? "nearest" : "start" });
+}
+
+/** To the card `step` places on; without a current one, to the first in view. */
+export function moveFocus(step: 1 | -1): void {
+  const cards = cardsOnScreen();
+  const current = currentCard();
+  const index = current === null ? -1 : cards.indexOf(current);
+  const next = index < 0 ? cards.find((card) => card.getBoundingClientRect().bottom > 0) : cards[index + step];
+  if (next) focusCard(next);
+}
+
+/** Before `card` goes away: to its neighbour below, else above, else to the screen's heading. */
+export function focusAwayFrom(card: HTMLElement): void {
+  const cards = cardsOnScreen().filter((one) => one === card || one.dataset["settled"] === undefined);
+  const index = cards.indexOf(card);
+  const next = cards[index + 1] ?? cards[index - 1];
+  if (next) focusCard(next);
+  else document.querySelector<HTMLElement>("main h1")?.focus();
+}

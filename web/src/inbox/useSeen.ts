@@ -1,0 +1,51 @@
+/** Tells the server, once and quietly, that a card was really seen: in view for a second, on a visible page. */
+import { useEffect, type RefObject } from "react";
+import { placeEscalation } from "../api/queries";
+import { deeds, perform } from "./deeds";
+
+const LONG_ENOUGH = 1_000;
+/** Half of the card, or half of the window when the card is higher than that. */
+const ENOUGH = 0.5;
+
+const told = new Set<string>();
+
+async function tell(id: string): Promise<void> {
+  if (told.has(id)) return;
+  told.add(id);
+  try {
+    placeEscalation(await perform(id, deeds.ack()));
+  } catch {
+    // Nobody waits for it: it is told when the card next comes into view.
+    told.delete(id);
+  }
+}
+
+export function useSeen(card: RefObject<HTMLElement | null>, id: string, unseen: boolean): void {
+  useEffect(() => {
+    if (!unseen || card.current === null) return;
+    let timer: number | undefined;
+    let inView = false;
+    const consider = () => {
+      clearTimeout(timer);
+      if (inView && document.visibilityState === "visible") timer = window.setTimeout(() => void tell(id), LONG_ENOUGH);
+    };
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry === undefined) return;
+        const fillsWindow = entry.intersectionRect.height > window.innerHeight * ENOUGH;
+        const next = entry.intersectionRatio >= ENOUGH || fillsWindow;
+        if (next === inView) return;
+        inView = next;
+        consider();
+      },
+      { threshold: [0.1, 0.25, ENOUGH, 0.75] },
+    );
+    observer.observe(card.current);
+    document.addEventListener("visibilitychange", consider);
+    return () => {
+      clearTimeout(timer);
+      observer.disconnect();
+      document.removeEventListener("visibilitychange", consider);
+    };
+  }, [card, id, unseen]);
+}

@@ -1,0 +1,67 @@
+/** The words and marks for what the server names by code. Pure. */
+import type { Delivery, Escalation, Resolution } from "../api/types";
+import type { IconName } from "../ui/Icon";
+
+const KINDS: Record<string, [label: string, icon: IconName]> = {
+  question: ["Question", "question"],
+  blocker: ["Blocker", "hand"],
+  permission_prompt: ["Permission", "key"],
+  hitl_approval: ["Approval", "stamp"],
+  approval: ["Approval", "stamp"],
+  needs_input: ["Needs input", "question"],
+  blocked: ["Blocked", "hand"],
+  gate_failure: ["Gate failed", "gate"],
+  purview_violation: ["Outside its purview", "fence"],
+  budget_warn: ["Budget warning", "coin"],
+  budget_stop: ["Budget used up", "coin"],
+  stalled: ["Stalled", "hourglass"],
+};
+
+export function kindOf(escalation: Pick<Escalation, "kind">): { label: string; icon: IconName } {
+  const [label, icon] = KINDS[escalation.kind] ?? [escalation.kind.replaceAll("_", " "), "question" as const];
+  return { label, icon };
+}
+
+const BY: Record<Resolution["by"], string> = {
+  operator: "by you",
+  pane: "in the pane",
+  agent: "by the agent",
+  session: "because its session ended",
+  policy: "by the policy",
+};
+
+const OUTCOMES: Record<Resolution["outcome"], string> = {
+  answered: "Answered",
+  default: "Answered by default",
+  expired: "Expired",
+  declined: "Dismissed",
+  withdrawn: "Withdrawn",
+};
+
+/** "Answered in the pane", "Withdrawn by the agent", "Expired". */
+export function outcomeOf(resolution: Resolution): string {
+  const outcome = OUTCOMES[resolution.outcome];
+  const impersonal = resolution.by === "policy" || resolution.outcome === "expired";
+  return impersonal ? outcome : `${outcome} ${BY[resolution.by]}`;
+}
+
+/** The answer in one line, when there was one. */
+export function answerOf(resolution: Resolution): string | null {
+  return resolution.text || resolution.decision || resolution.action || null;
+}
+
+const DELIVERIES: Record<Delivery, string | null> = {
+  none: null,
+  pending: "on its way",
+  delivered: "delivered",
+  undelivered: "not delivered",
+};
+
+export function deliveryOf(escalation: { delivery: Delivery }): string | null {
+  return DELIVERIES[escalation.delivery];
+}
+
+/** Short enough to compare at a glance, long enough to be told apart. */
+export function shortHash(commit: string): string {
+  return commit.slice(0, 7);
+}

@@ -1,0 +1,70 @@
+/** The page's one live line: opened once there is something to resume from, closed when the token goes. */
+import { useSyncExternalStore } from "react";
+import { LiveStream, type Connection } from "./stream";
+import type { Message } from "./sse-parser";
+
+/** What the page keeps in its cache; tool calls and prompts are left out because nothing here shows them. */
+const NAMES = [
+  "escalation_opened",
+  "escalation.acknowledged",
+  "escalation.snoozed",
+  "escalation.reopened",
+  "escalation.resolved",
+  "escalation.dismissed",
+  "escalation.expired",
+  "escalation.withdrawn",
+  "escalation.delivered",
+  "escalation.undelivered",
+  "assumption_recorded",
+  "assumption.overturned",
+  "assumption.delivered",
+  "session_state_reported",
+  "session_transition",
+  "turn_ended",
+  "frame_dropped",
+  "unknown_hook",
+];
+
+const listeners = new Set<() => void>();
+let connection: Connection = { phase: "connecting" };
+let stream: LiveStream | null = null;
+
+function report(next: Connection): void {
+  connection = next;
+  for (const listener of listeners) listener();
+}
+
+/** `after` null: from now on, for when nothing could be read yet. */
+export function openLine(after: number | null, onMessage: (message: Message) => void): void {
+  if (stream !== null) return;
+  stream = new LiveStream(`/api/events?name=${NAMES.join(",")}`, after, { onMessage, onConnection: report });
+  stream.start();
+}
+
+export function closeLine(next: Connection): void {
+  stream?.stop();
+  stream = null;
+  report(next);
+}
+
+export function reconnectNow(): void {
+  stream?.reconnectNow();
+}
+
+/** The last event told; a list read at an earlier point is already out of date. */
+export function lastSeen(): number {
+  return stream?.lastSeen ?? 0;
+}
+
+export function onConnectionChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function currentConnection(): Connection {
+  return connection;
+}
+
+export function useConnection(): Connection {
+  return useSyncExternalStore(onConnectionChange, currentConnection);
+}

@@ -1,0 +1,90 @@
+/**
+ * Events → cache. An event names what changed; the page reads that one thing and puts it in its place. A burst becomes
+ * one read of the list. Started by main.tsx; keeps no copy of anything.
+ */
+import {
+  assumptionsQuery,
+  doctorQuery,
+  placeEscalation,
+  queryClient,
+  readEscalation,
+  refresh,
+  sessionsQuery,
+  unresolvedQuery,
+} from "../api/queries";
+import { currentToken, onTokenChange } from "../api/token";
+import { coalesce } from "./coalesce";
+import { closeLine, currentConnection, onConnectionChange, openLine } from "./line";
+import type { Message } from "./sse-parser";
+
+const BURST_WINDOW = 60;
+/** From here on one read of the list is cheaper than many of single escalations. */
+const MANY = 6;
+const SIDE_WINDOW = 1_000;
+
+const changedEscalations = coalesce<string>(BURST_WINDOW, async (ids) => {
+  if (ids.size > MANY) await refresh(["escalations"]);
+  else await Promise.all([...ids].map(readAndPlace));
+});
+
+const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
+  await Promise.all([...keys].map(refresh));
+});
+
+async function readAndPlace(id: string): Promise<void> {
+  try {
+    placeEscalation(await readEscalation(id));
+  } catch {
+    // Whatever went wrong with the one is healed by reading the lists.
+    await refresh(["escalations"]);
+  }
+}
+
+function apply(message: Message): void {
+  if (message.event === "gap") {
+    void queryClient.invalidateQueries();
+    return;
+  }
+  const { ref } = JSON.parse(message.data) as { ref: string | null };
+  if (message.event.startsWith("escalation")) {
+    if (ref !== null) changedEscalations(ref);
+    changedSides(sessionsQuery.queryKey);
+  } else if (message.event.startsWith("assumption")) {
+    changedSides(assumptionsQuery.queryKey);
+  } else if (message.event === "frame_dropped" || message.event === "unknown_hook") {
+    changedSides(doctorQuery.queryKey);
+  } else {
+    changedSides(sessionsQuery.queryKey);
+  }
+}
+
+/** Everything read so far is at least this old; the line takes up from here. */
+function oldestRead(): number | null {
+  const reads = queryClient
+    .getQueryCache()
+    .findAll()
+    .map((query) => (query.state.data as { as_of?: number } | undefined)?.as_of)
+    .filter((asOf) => asOf !== undefined);
+  return reads.length > 0 ? Math.min(...reads) : null;
+}
+
+function startAnew(): void {
+  closeLine({ phase: currentToken() === null ? "signed-out" : "connecting" });
+  queryClient.clear();
+}
+
+/** Follows the token, the first list and the line's ups and downs from here on. */
+export function keepInSync(): void {
+  onTokenChange(startAnew);
+  if (currentToken() === null) closeLine({ phase: "signed-out" });
+  queryClient.getQueryCache().subscribe((change) => {
+    if (change.type !== "updated" || change.query.queryKey.join() !== unresolvedQuery.queryKey.join()) return;
+    const wasRead = change.action.type === "success" || change.action.type === "error";
+    if (wasRead && currentToken() !== null) openLine(oldestRead(), apply);
+  });
+  onConnectionChange(() => {
+    // What could not be read during an outage is read now; what could be is resumed by the line itself.
+    if (currentConnection().phase !== "live") return;
+    void queryClient.refetchQueries({ predicate: (query) => query.state.status === "error" });
+  });
+}

@@ -1,0 +1,15 @@
+/** The page starts here: take the token from the address, follow the server, render. */
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { watchAddressForToken } from "./api/token";
+import { App } from "./app/App";
+import { keepInSync } from "./live/sync";
+import "./styles/index.css";
+
+watchAddressForToken();
+keepInSync();
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,37 @@
+/** Loading, failing and empty, told the same way everywhere: what it is and what to do. */
+import type { ReactNode } from "react";
+import { explain } from "../api/problem";
+
+export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="empty">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+export function ReadError({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
+  return (
+    <section className="empty" role="alert">
+      <h2>{what} could not be read</h2>
+      <p>{explain(error)}</p>
+      <p>
+        <button type="button" className="button" onClick={onRetry}>
+          Try again
+        </button>
+      </p>
+    </section>
+  );
+}
+
+/** Holds the place of cards that are on their way, so that nothing jumps when they come. */
+export function Skeletons({ count, label }: { count: number; label: string }) {
+  return (
+    <div className="skeletons" role="status" aria-label={label}>
+      {Array.from({ length: count }, (_, index) => (
+        <div key={index} className="skeleton" />
+      ))}
+    </div>
+  );
+}
