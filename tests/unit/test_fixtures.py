@@ -102,18 +102,21 @@ def test_workspace_is_a_repository_with_a_commit(workspace: Path) -> None:
 
 
 def test_a_process_is_recognised_by_its_mark_or_by_where_it_works(tmp_path: Path) -> None:
-    def described(environment: dict[str, str], folder: Path) -> list[str]:
-        with subprocess.Popen(["sleep", "60"], env=environment, cwd=folder) as process:
-            try:
-                return [line for line in left_processes("a-mark", tmp_path) if f"process {process.pid}," in line]
-            finally:
-                process.kill()
+    def described(environment: dict[str, str], folder: Path) -> str:
+        cat = subprocess.Popen(["cat"], env=environment, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert cat.stdin is not None
+        assert cat.stdout is not None
+        cat.stdin.write(b"up?\n")
+        cat.stdin.flush()
+        cat.stdout.readline()  # the kernel shows a process's environment only some time after it was started
+        found = [line for line in left_processes("a-mark", tmp_path) if line.startswith(f"process {cat.pid},")]
+        cat.communicate()
+        return "".join(found)
 
     named = {"GEMBA_TEST_RUN": "a-mark", "PYTEST_CURRENT_TEST": "tests/unit/test_x.py::test_y (call)"}
-    assert "'sleep 60'" in described(named, Path("/"))[0]
-    assert "tests/unit/test_x.py::test_y" in described(named, Path("/"))[0]
-    assert described({}, tmp_path)
-    assert not described({"GEMBA_TEST_RUN": "another"}, Path("/"))
+    assert described(named, Path("/")).endswith("'cat', of tests/unit/test_x.py::test_y (call)")
+    assert "'cat'" in described({}, tmp_path)
+    assert described({"GEMBA_TEST_RUN": "another"}, Path("/")) == ""
 
 
 def test_what_a_test_leaves_behind_fails_the_run_and_is_named(tmp_path: Path) -> None:
