@@ -8,8 +8,8 @@ from __future__ import annotations
 import http.client
 import re
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
@@ -33,8 +33,8 @@ class Door(Protocol):
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Carry out one action, once."""
 
-    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
-        """What happens after an event, as it happens."""
+    def follow(self, after: int, names: str, handle: Callable[[dict[str, Any]], None]) -> None:
+        """Hand over what happens after an event, as it happens, until interrupted."""
 
 
 @contextmanager
@@ -80,15 +80,13 @@ class ServerDoor:
         headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
         return self._exchange("POST", path, msgspec.json.encode(body), headers)
 
-    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
-        connection = _UnixConnection(self._path, timeout=None)
-        try:
+    def follow(self, after: int, names: str, handle: Callable[[dict[str, Any]], None]) -> None:
+        with closing(_UnixConnection(self._path, timeout=None)) as connection:
             connection.request("GET", f"/api/events?{urlencode({'after': after, 'name': names})}")
             for line in connection.getresponse():
                 if line.startswith(b"data: "):
-                    yield msgspec.json.decode(line[6:])
-        finally:
-            connection.close()
+                    handle(msgspec.json.decode(line[6:]))
+        raise Unusable("the server ended", code="server_unreachable")
 
     def _exchange(self, method: str, target: str, body: bytes | None = None, headers: Any = None) -> Any:
         connection = _UnixConnection(self._path, timeout=_TIMEOUT_SECONDS)

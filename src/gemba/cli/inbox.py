@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import click
 
@@ -49,9 +50,11 @@ def command(folder: str | None, watch: bool, everything: bool, limit: int, as_js
 
 
 def _follow(door: Door, after: int, as_json: bool) -> None:
-    for event in door.events(after, _CHANGES):
+    def show(event: dict[str, Any]) -> None:
         if event.get("ref"):
             _show(door.get(item_path("escalations", event["ref"])), as_json)
+
+    door.follow(after, _CHANGES, show)
 
 
 def _show(item: dict[str, object], as_json: bool) -> None:

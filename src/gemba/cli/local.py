@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from gemba.config import Settings, Workspace
 from gemba.errors import NotFound
 from gemba.event import Filter
 from gemba.store.database import explained
+
+_PAGE = 100
 
 
 class LocalDoor:
@@ -48,23 +50,17 @@ class LocalDoor:
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")
 
-    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
-        wanted = Filter(frozenset(names.split(",")))
-        with asyncio.Runner() as runner:
-            stream = self._follow(after, wanted)
-            try:
-                while True:
-                    yield runner.run(anext(stream))
-            finally:
-                runner.run(stream.aclose())
+    def follow(self, after: int, names: str, handle: Callable[[dict[str, Any]], None]) -> None:
+        asyncio.run(self._follow(after, Filter(frozenset(names.split(","))), handle))
 
-    async def _follow(self, after: int, wanted: Filter) -> Any:
+    async def _follow(self, after: int, wanted: Filter, handle: Callable[[dict[str, Any]], None]) -> None:
+        """Do what a server does meanwhile, so that there is something to follow."""
         async with self._app.running() as hub:
             while True:
                 await hub.beyond(after)
-                found, after = await hub.read(after, 100, wanted)
+                found, after = await hub.read(after, _PAGE, wanted)
                 for event in found:
-                    yield msgspec.json.decode(msgspec.json.encode(event))
+                    handle(msgspec.json.decode(msgspec.json.encode(event)))
 
 
 @contextmanager
