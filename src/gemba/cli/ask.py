@@ -1,0 +1,165 @@
+"""`gemba-ask`: an agent asks its operator, records a decision it took alone, or waits for a reply.
+
+An ask is one frame in the session's log and one line on stdout, whether or not a server runs. What belongs to
+waiting is in `gemba.cli.reply`, loaded only by a call that waits.
+"""
+
+import os
+import sys
+
+from gemba import wire
+from gemba.cli import agent
+from gemba.wire import Refused
+
+COMMAND = agent.Command(
+    "gemba-ask",
+    """Usage: gemba-ask --kind KIND --role ROLE --text TEXT [flags]
+       gemba-ask --resume EVENT_ID [--wait SECONDS]
+       gemba-ask --withdraw EVENT_ID
+
+Ask the operator. The first word on stdout is the event id, the second tells whether to stop or to go on.""",
+    {
+        "--kind": agent.Flag("KIND", "an assumption is a decision you took alone", allowed=wire.ASK_KINDS),
+        "--role": agent.Flag("ROLE", "the authority you ask with; a coach raises no blocker", allowed=wire.ROLES),
+        "--text": agent.Flag("TEXT", "what you ask; - reads it from stdin"),
+        "--title": agent.Flag("TEXT", "the same in a few words", most=wire.MAX_TITLE),
+        "--bead": agent.Flag("ID", "the work item it is about", most=wire.MAX_ID),
+        "--option": agent.Flag(
+            "TEXT", "an answer to choose from; repeat it for each", most=wire.MAX_OPTION, repeatable=True
+        ),
+        "--chose": agent.Flag("TEXT", "what you decided; with --kind assumption"),
+        "--wait": agent.Flag("SECONDS", "wait for the reply and print it, for ever or so long", optional=True),
+        "--resume": agent.Flag("EVENT_ID", "wait for the reply to an earlier ask"),
+        "--withdraw": agent.Flag("EVENT_ID", "take an earlier ask back"),
+    },
+    """Example:
+  gemba-ask --kind question --role manager --text "Which database?" --option SQLite --option PostgreSQL --wait
+
+Exit codes: 0 done or answered, 1 error or nobody has answered yet; of a wait also 10 answered by default,
+11 expired, 12 declined, 13 withdrawn.
+Environment: GEMBA_SESSION_ID (required), GEMBA_INTERACTION_MODE (dangerous, balanced or cautious), GEMBA_ROLE,
+GEMBA_AGENT_TYPE, GEMBA_WORKSPACE, GEMBA_HOME (default ~/.gemba).""",
+)
+
+NEXT = {"blocking": "stop and wait for the reply", "advisory": "go on", None: "go on"}
+
+
+def main(argv: list[str] | None = None) -> int:
+    return COMMAND.run(ask, argv)
+
+
+def ask(given: agent.Given, leftover: list[str]) -> int:
+    if leftover:
+        raise Refused(f"unexpected argument {agent.shown(leftover[0])}; allowed: flags alone, text goes behind --text")
+    seconds = wait_seconds(given)
+    if "--resume" in given:
+        refuse_others(given, "--resume", "--wait")
+        from gemba.cli import reply
+
+        return reply.resume(COMMAND, given["--resume"][0], seconds, "--json" in given)
+    if "--withdraw" in given:
+        refuse_others(given, "--withdraw")
+        from gemba.cli import reply
+
+        return reply.withdraw(given["--withdraw"][0], "--json" in given)
+
+    refuse_misfits(given)
+    session = agent.Session()
+    mode = interaction_mode(given)
+    payload = payload_of(given, mode, session.cwd)
+    urgency = wire.urgency_of(given["--kind"][0], mode)
+    if "--wait" in given:
+        from gemba.cli import reply
+
+        with reply.Wait(session) as wait:
+            event_id = session.append("GembaAsk", payload)
+            agent.tell(f"{event_id} {urgency}: {NEXT[urgency]}")
+            found = wait.reply(event_id, seconds)
+        return reply.deliver(COMMAND, session, found, "--json" in given)
+    event_id = session.append("GembaAsk", payload)
+    line = f"{event_id} {urgency or 'recorded'}: {NEXT[urgency]}"
+    if "--json" in given:
+        line = wire.encode_json({"event_id": event_id, "urgency": urgency, "next": NEXT[urgency]})
+    agent.say_recorded(event_id, line)
+    return 0
+
+
+def wait_seconds(given: agent.Given) -> float | None:
+    """How long to wait, None for ever."""
+    value = agent.value_of(given, "--wait")
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = -1
+    if not 0 <= seconds < float("inf"):  # false for NaN too
+        raise Refused(f"--wait {agent.shown(value)} is unknown; allowed: seconds from 0, or no value to wait for ever")
+    return seconds
+
+
+def refuse_others(given: agent.Given, *names: str) -> None:
+    allowed = (*names, "--json")
+    for name in given:
+        if name not in allowed:
+            raise Refused(f"{name} does not go with {names[0]}; allowed: {', '.join(allowed)}")
+
+
+def refuse_misfits(given: agent.Given) -> None:
+    for name in ("--kind", "--role", "--text"):
+        if name not in given:
+            flag = COMMAND.flags[name]
+            raise Refused(f"{name} is missing; allowed: {', '.join(flag.allowed) or flag.value}")
+    if len(given.get("--option", [])) > wire.MAX_OPTIONS:
+        raise Refused(f"--option is given {len(given['--option'])} times; allowed: up to {wire.MAX_OPTIONS}")
+    if given["--kind"][0] != "assumption":
+        if "--chose" in given:
+            raise Refused(f"--chose does not go with --kind {given['--kind'][0]}; allowed: --kind assumption")
+        return
+    if "--chose" not in given:
+        raise Refused("--chose is missing: an assumption tells what you decided")
+    for name in ("--option", "--wait"):
+        if name in given:
+            raise Refused(f"{name} does not go with --kind assumption, which nobody answers")
+
+
+def interaction_mode(given: agent.Given) -> str:
+    """The session's mode, once role and kind are found to be allowed in it."""
+    role = given["--role"][0]
+    own_role = os.environ.get("GEMBA_ROLE") or role
+    if role != own_role:
+        raise Refused(f"--role {role} is not this session's role; allowed: {agent.shown(own_role)} (GEMBA_ROLE)")
+    mode = agent.interaction_mode(COMMAND)
+    if reason := wire.refusal(given["--kind"][0], role, mode):
+        raise Refused(reason)
+    return mode
+
+
+def payload_of(given: agent.Given, mode: str, cwd: str) -> dict[str, object]:
+    text = agent.value_of(given, "--text")
+    commit, branch = wire.git_head(cwd)
+    return {
+        "kind": agent.value_of(given, "--kind"),
+        "role": agent.value_of(given, "--role"),
+        "text": read_stdin() if text == "-" else text,
+        "mode": mode,
+        "bead_id": agent.value_of(given, "--bead"),
+        "title": agent.value_of(given, "--title"),
+        "options": given.get("--option"),
+        "chose": agent.value_of(given, "--chose"),
+        "cwd": cwd,
+        "commit": commit,
+        "branch": branch,
+        "wait": "--wait" in given,
+    }
+
+
+def read_stdin() -> str:
+    """The text on stdin without the line ends behind it, as `$(…)` in a shell would take it."""
+    if sys.stdin is None:
+        raise Refused("--text - reads stdin, which is closed")
+    most = 4 * wire.MAX_TEXT + 2  # bytes of the longest text in UTF-8, and one line end
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        raise Refused(f"--text on stdin has more than {most} bytes; allowed: up to {wire.MAX_TEXT} characters")
+    return agent.checked("--text on stdin", data.decode("utf-8", "replace").rstrip("\r\n"), wire.MAX_TEXT)
