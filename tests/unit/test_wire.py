@@ -507,12 +507,11 @@ def test_writers_killed_while_they_append_hurt_no_neighbour(home: Path, seed: in
     for number, process in enumerate(doomed):
         assert process.stdout is not None
         for _ in range(chance.randrange(1, 5)):
-            process.stdout.readline()
+            acknowledged.add((str(number), int(process.stdout.readline())))
         # Somewhere inside a later append: each of them takes most of its writer's time.
         process.send_signal(signal.SIGKILL)
         process.stdout.close()
         process.wait()
-        acknowledged.add((str(number), 0))
     for number, process in enumerate(others, start=4):
         process.communicate()
         assert process.returncode == 0
