@@ -34,7 +34,7 @@ def decode_body(data: bytes, kind: type[T]) -> T:
     """A JSON body; no body at all is an empty object."""
     try:
         document = msgspec.json.decode(data or b"{}")
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(f"the body is not JSON: {error}", code="malformed_json", pointer="") from None
     return _convert(document, kind, strict=True)
 
