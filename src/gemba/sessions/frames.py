@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import msgspec
 
 from gemba import wire
 from gemba.text import storable
-
-_LONGEST_NAME = 512
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -38,10 +37,8 @@ _decoder = msgspec.json.Decoder(Frame)
 def read_frame(line: bytes) -> Frame | Unreadable:
     try:
         frame = _decoder.decode(line)
-    except msgspec.ValidationError as error:
-        return Unreadable(str(error))
-    except (msgspec.DecodeError, RecursionError):
-        # JavaScript clients cut text inside a surrogate pair, which the fast decoder refuses.
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # Clients cut text inside a surrogate pair and write numbers out of range; the fast decoder takes neither.
         return _read_leniently(line)
     return _check(frame)
 
@@ -53,7 +50,7 @@ def _read_leniently(line: bytes) -> Frame | Unreadable:
     except RecursionError:
         return Unreadable("nested too deeply")
     except (ValueError, msgspec.ValidationError) as error:
-        return Unreadable(f"not a frame: {error}")
+        return Unreadable(str(error))
 
 
 def _check(frame: Frame) -> Frame | Unreadable:
@@ -61,14 +58,16 @@ def _check(frame: Frame) -> Frame | Unreadable:
         return Unreadable("event_id must be 1 to 128 letters, digits, '.', '_' or '-'")
     for name in ("session_id", "hook"):
         value = getattr(frame, name)
-        if not value.strip() or len(value) > _LONGEST_NAME or value != storable(value):
-            return Unreadable(f"{name} must be a text of 1 to {_LONGEST_NAME} characters")
+        if not value.strip() or len(value) > wire.MAX_SESSION_ID or value != storable(value):
+            return Unreadable(f"{name} must be a text of 1 to {wire.MAX_SESSION_ID} characters")
     return frame
 
 
 def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if isinstance(value, list):
         return [_storable(item) for item in value]
     if isinstance(value, dict):
