@@ -2,7 +2,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 /** `npm run dev` serves the page from source and passes /api on to a running `gemba serve`. */
-const server = process.env["GEMBA_URL"] ?? "http://127.0.0.1:8642";
+const server = process.env["GEMBA_URL"] ?? "http://127.0.0.1:4680";
 
 export default defineConfig({
   plugins: [react()],

@@ -3,7 +3,7 @@
  * operator its own confirm id, so that a repeated request is carried out once.
  */
 import createClient, { type Middleware } from "openapi-fetch";
-import { Refused } from "./problem";
+import { Refused, type ProblemDocument } from "./problem";
 import type { paths } from "./schema";
 import { currentToken, forgetToken } from "./token";
 
@@ -22,9 +22,9 @@ const authorize: Middleware = {
   },
 };
 
-async function readProblem(response: Response): Promise<object> {
+async function readProblem(response: Response): Promise<ProblemDocument> {
   try {
-    return (await response.json()) as object;
+    return (await response.json()) as ProblemDocument;
   } catch {
     return {};
   }

@@ -1,12 +1,8 @@
 /** What went wrong with a request, in words an operator can act on. */
-import type { Escalation } from "./types";
+import type { Escalation, Problem } from "./types";
 
-interface ProblemDocument {
-  status?: number;
-  code?: string;
-  detail?: string;
-  escalation?: Escalation;
-}
+/** What the server sent with its refusal; nothing of it when something else answered in its place. */
+export type ProblemDocument = Partial<Problem> & { escalation?: Escalation };
 
 /** The server answered, and refused. */
 export class Refused extends Error {

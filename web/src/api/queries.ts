@@ -104,12 +104,17 @@ export const doctorQuery = queryOptions({
 /** Puts the server's newest word on one escalation into the lists, without reading them again. */
 export function placeEscalation(escalation: Escalation): void {
   const unresolved = isUnresolved(escalation);
-  const list = queryClient.setQueryData(unresolvedQuery.queryKey, (old) =>
-    old && placedIn(old, escalation, unresolved, byUrgencyThenAge),
+  const list = queryClient.setQueryData(
+    unresolvedQuery.queryKey,
+    (old) => old && placedIn(old, escalation, unresolved, byUrgencyThenAge),
   );
-  queryClient.setQueryData(settledQuery.queryKey, (old) => old && placedIn(old, escalation, !unresolved, byLastSettled));
+  queryClient.setQueryData(
+    settledQuery.queryKey,
+    (old) => old && placedIn(old, escalation, !unresolved, byLastSettled),
+  );
   // The part of a long inbox that was not read yet moves up as the first cards are answered.
-  if (list && list.next_cursor !== null && list.escalations.length < INBOX_LIMIT - PAGE) void refresh(unresolvedQuery.queryKey);
+  if (list && list.next_cursor !== null && list.escalations.length < INBOX_LIMIT - PAGE)
+    void refresh(unresolvedQuery.queryKey);
 }
 
 /** Reads again what is on screen under `queryKey`; what is not is read when it is next looked at. */

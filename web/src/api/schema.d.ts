@@ -4,364 +4,6 @@
  */
 
 export interface paths {
-    "/api/escalations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: {
-                    state?: string;
-                    kind?: string;
-                    urgency?: string;
-                    session?: string;
-                    work_item?: string;
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EscalationList"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/escalations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Escalation"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/escalations/{id}/respond": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "X-GEMBA-Confirm": string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Respond"];
-                };
-            };
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Escalation"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/escalations/{id}/ack": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "X-GEMBA-Confirm": string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Empty"];
-                };
-            };
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Escalation"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/escalations/{id}/dismiss": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "X-GEMBA-Confirm": string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Dismiss"];
-                };
-            };
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Escalation"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/escalations/{id}/snooze": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "X-GEMBA-Confirm": string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Snooze"];
-                };
-            };
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Escalation"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/escalations/{id}/reopen": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "X-GEMBA-Confirm": string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Empty"];
-                };
-            };
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Escalation"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/assumptions": {
         parameters: {
             query?: never;
@@ -369,39 +11,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: {
-                    session?: string;
-                    limit?: number;
-                    cursor?: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["AssumptionList"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        /** What agents decided alone, newest first */
+        get: operations["assumptions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -419,87 +30,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    "X-GEMBA-Confirm": string;
-                };
-                path: {
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Overturn"];
-                };
-            };
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Assumption"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["SessionList"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
-        put?: never;
-        post?: never;
+        /** Decide otherwise; the agent is told */
+        post: operations["overturn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -513,35 +45,195 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description ok */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Doctor"];
-                    };
-                };
-                /** @description refused */
-                "4XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
+        /** What works and what does not, with hints */
+        get: operations["doctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        /** The inbox: blocking first, oldest first */
+        get: operations["escalations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One escalation with its whole text */
+        get: operations["escalation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that it was seen */
+        post: operations["acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decline to answer */
+        post: operations["dismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open again what typing in the pane resolved */
+        post: operations["reopen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/respond": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer it; the reply goes to the asker */
+        post: operations["respond"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show it again later */
+        post: operations["snooze"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every event, live and resumable; `data` is an Event */
+        get: operations["events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Is the server up? */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sessions, the one heard of last first */
+        get: operations["sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which version is it? */
+        get: operations["version"];
         put?: never;
         post?: never;
         delete?: never;
@@ -554,68 +246,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Resolution: {
-            /** @enum {string} */
-            outcome: "answered" | "default" | "expired" | "declined" | "withdrawn";
-            text: string;
-            option: number | null;
-            decision: ("yes" | "no" | "modify") | null;
-            action: string | null;
-            /** @enum {string} */
-            by: "operator" | "pane" | "agent" | "session" | "policy";
-            /** Format: date-time */
-            at: string;
-        };
-        Stale: {
-            commit: string;
-            head: string;
-        };
-        Escalation: {
-            id: string;
-            session_id: string;
-            agent_type: string;
-            kind: string;
-            /** @enum {string} */
-            channel: "tool_call" | "notification" | "handoff" | "system";
-            /** @enum {string} */
-            urgency: "advisory" | "blocking";
-            /** @enum {string} */
-            state: "open" | "acknowledged" | "snoozed" | "resolved" | "dismissed" | "expired" | "withdrawn";
-            /** @enum {string} */
-            delivery: "none" | "pending" | "delivered" | "undelivered";
-            delivery_note: string | null;
-            role: ("coach" | "manager") | null;
-            /** @enum {string} */
-            mode: "dangerous" | "balanced" | "cautious";
-            title: string | null;
-            text: string;
-            text_cut: boolean;
-            options: string[];
-            bead_id: string | null;
-            waiting: boolean;
-            /** Format: date-time */
-            opened_at: string;
-            /** Format: date-time */
-            changed_at: string;
-            /** Format: date-time */
-            snoozed_until: string | null;
-            cwd: string | null;
-            commit: string | null;
-            branch: string | null;
-            stale: components["schemas"]["Stale"] | null;
-            resolution: components["schemas"]["Resolution"] | null;
-        };
-        EscalationList: {
-            escalations: components["schemas"]["Escalation"][];
-            total: number;
-            next_cursor: string | null;
-            as_of: number;
-        };
-        Overturned: {
-            text: string;
-            /** Format: date-time */
-            at: string;
-        };
+        /**
+         * Assumption
+         * @description An assumption as the API, the page and the command line show it.
+         */
         Assumption: {
             id: string;
             session_id: string;
@@ -624,87 +258,250 @@ export interface components {
             text: string;
             chose: string;
             bead_id: string | null;
-            /** Format: date-time */
             recorded_at: string;
             cwd: string | null;
             commit: string | null;
             branch: string | null;
             overturned: components["schemas"]["Overturned"] | null;
-            /** @enum {string} */
-            delivery: "none" | "pending" | "delivered" | "undelivered";
+            delivery: components["schemas"]["Delivery"];
         };
+        /** AssumptionList */
         AssumptionList: {
             assumptions: components["schemas"]["Assumption"][];
             total: number;
             next_cursor: string | null;
             as_of: number;
         };
-        Session: {
-            id: string;
-            agent_type: string;
-            mode: string;
-            role: string | null;
-            /** @enum {string} */
-            lifecycle: "starting" | "running" | "completed" | "stopped" | "failed" | "lost";
-            reported_state: ("initializing" | "ready" | "working" | "prompting" | "stalled" | "bead-done") | null;
-            note: string | null;
-            bead_id: string | null;
-            /** Format: date-time */
-            first_seen_at: string;
-            /** Format: date-time */
-            last_frame_at: string;
-            needs_you: boolean;
-        };
-        SessionList: {
-            sessions: components["schemas"]["Session"][];
-            as_of: number;
-        };
+        /**
+         * Channel
+         * @description How it came, and so how the reply goes back.
+         * @enum {unknown}
+         */
+        Channel: "handoff" | "notification" | "system" | "tool_call";
+        /** Check */
         Check: {
             id: string;
             label: string;
-            /** @enum {string} */
-            status: "ok" | "warn" | "fail";
+            /** @enum {unknown} */
+            status: "fail" | "ok" | "warn";
             detail: string;
-            hint: string | null;
+            /** @default null */
+            hint?: string | null;
         };
-        Doctor: {
-            /** @enum {string} */
-            status: "ok" | "warn" | "fail";
+        /**
+         * Delivery
+         * @description Where the reply is. `none`: there is nothing to deliver.
+         * @enum {unknown}
+         */
+        Delivery: "delivered" | "none" | "pending" | "undelivered";
+        /**
+         * Diagnosis
+         * @description Every check, and the worst of them.
+         */
+        Diagnosis: {
+            /** @enum {unknown} */
+            status: "fail" | "ok" | "warn";
             checks: components["schemas"]["Check"][];
             counters: {
                 [key: string]: number;
             };
             version: string;
-            /** Format: date-time */
             started_at: string | null;
         };
-        Respond: {
-            text?: string;
-            option?: number;
-            /** @enum {string} */
-            decision?: "yes" | "no" | "modify";
-            action?: string;
-        };
+        /**
+         * Dismiss
+         * @description Decline to answer; the asker is told so, with the reason if there is one.
+         */
         Dismiss: {
+            /** @default  */
             text?: string;
         };
-        Snooze: {
-            seconds?: number;
-            /** Format: date-time */
-            until?: string;
+        /**
+         * Escalation
+         * @description An escalation as the API, the page and the command line show it.
+         */
+        Escalation: {
+            id: string;
+            session_id: string;
+            agent_type: string;
+            kind: string;
+            channel: components["schemas"]["Channel"];
+            urgency: components["schemas"]["Urgency"];
+            state: components["schemas"]["State"];
+            delivery: components["schemas"]["Delivery"];
+            delivery_note: string | null;
+            role: string | null;
+            mode: string;
+            title: string | null;
+            text: string;
+            text_cut: boolean;
+            options: string[];
+            bead_id: string | null;
+            waiting: boolean;
+            opened_at: string;
+            changed_at: string;
+            snoozed_until: string | null;
+            cwd: string | null;
+            commit: string | null;
+            branch: string | null;
+            stale: components["schemas"]["Stale"] | null;
+            resolution: components["schemas"]["Resolution"] | null;
         };
-        Empty: Record<string, never>;
+        /**
+         * EscalationList
+         * @description A page of escalations. `as_of` is the event sequence of this read: resume `/api/events` after it.
+         */
+        EscalationList: {
+            escalations: components["schemas"]["Escalation"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * Event
+         * @description An event as it is stored and as it goes over the wire.
+         */
+        Event: {
+            id: number;
+            at: string;
+            name: string;
+            session_id: string | null;
+            ref: string | null;
+            payload: unknown;
+        };
+        /** Health */
+        Health: {
+            status: string;
+        };
+        /**
+         * Lifecycle
+         * @enum {unknown}
+         */
+        Lifecycle: "completed" | "failed" | "lost" | "running" | "starting" | "stopped";
+        /**
+         * Nothing
+         * @description A body without fields.
+         */
+        Nothing: Record<string, never>;
+        /**
+         * Overturn
+         * @description What to do instead.
+         */
         Overturn: {
             text: string;
         };
+        /**
+         * Overturned
+         * @description The operator's other decision.
+         */
+        Overturned: {
+            text: string;
+            at: string;
+        };
+        /**
+         * Problem
+         * @description What went wrong. Further members (such as the `escalation` of a conflict) may follow.
+         */
         Problem: {
             type: string;
             title: string;
             status: number;
             code: string;
             detail: string;
-            pointer?: string;
-            escalation?: components["schemas"]["Escalation"];
+            /** @default null */
+            pointer?: string | null;
+            /** @default null */
+            found?: unknown;
+            /** @default null */
+            allowed?: unknown;
+        };
+        /**
+         * ReportedState
+         * @enum {unknown}
+         */
+        ReportedState: "bead-done" | "initializing" | "prompting" | "ready" | "stalled" | "working";
+        /**
+         * Resolution
+         * @description A stored reply, as the API shows it.
+         */
+        Resolution: {
+            /** @enum {unknown} */
+            outcome: "answered" | "declined" | "default" | "expired" | "withdrawn";
+            text: string;
+            option: number | null;
+            decision: ("modify" | "no" | "yes") | null;
+            action: string | null;
+            /** @enum {unknown} */
+            by: "agent" | "operator" | "pane" | "policy" | "session";
+            at: string;
+        };
+        /**
+         * Respond
+         * @description An answer: a text, or an option by its number; yes / no / modify for a client's own prompt; or an action.
+         */
+        Respond: {
+            /** @default null */
+            text?: string | null;
+            /** @default null */
+            option?: number | null;
+            /** @default null */
+            decision?: ("modify" | "no" | "yes") | null;
+            /** @default null */
+            action?: string | null;
+        };
+        /** SessionList */
+        SessionList: {
+            sessions: components["schemas"]["SessionView"][];
+            as_of: number;
+        };
+        /**
+         * SessionView
+         * @description A session as the API and the page show it.
+         */
+        SessionView: {
+            id: string;
+            agent_type: string;
+            mode: string;
+            role: string | null;
+            lifecycle: components["schemas"]["Lifecycle"];
+            reported_state: components["schemas"]["ReportedState"] | null;
+            note: string | null;
+            bead_id: string | null;
+            first_seen_at: string;
+            last_frame_at: string;
+            needs_you: boolean;
+        };
+        /**
+         * Snooze
+         * @description Show it again after some seconds, or at a time.
+         */
+        Snooze: {
+            /** @default null */
+            seconds?: number | null;
+            /** @default null */
+            until?: string | null;
+        };
+        /**
+         * Stale
+         * @description The code moved since the ask: the commit it was made on, and the one that is checked out now.
+         */
+        Stale: {
+            commit: string;
+            head: string;
+        };
+        /**
+         * State
+         * @enum {unknown}
+         */
+        State: "acknowledged" | "dismissed" | "expired" | "open" | "resolved" | "snoozed" | "withdrawn";
+        /**
+         * Urgency
+         * @enum {unknown}
+         */
+        Urgency: "advisory" | "blocking";
+        /** Version */
+        Version: {
+            version: string;
         };
     };
     responses: never;
@@ -714,4 +511,617 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    assumptions: {
+        parameters: {
+            query?: {
+                session?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssumptionList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    overturn: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Overturn"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Assumption"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    doctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diagnosis"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    escalations: {
+        parameters: {
+            query?: {
+                state?: string;
+                kind?: string;
+                urgency?: components["schemas"]["Urgency"];
+                session?: string;
+                work_item?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EscalationList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    escalation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismiss: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Dismiss"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reopen: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    respond: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Respond"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    snooze: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Snooze"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    events: {
+        parameters: {
+            query?: {
+                /** @description A comma list of event names */
+                name?: string;
+                session?: string;
+                ref?: string;
+                /** @description As Last-Event-ID */
+                after?: string;
+            };
+            header?: {
+                /** @description Resume after this sequence */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events as they happen */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Version"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

@@ -56,8 +56,9 @@ export function ConnectionBanner() {
   return (
     <div className="banner" role="alert">
       <p>
-        <strong>Not connected.</strong> You see the state of {formatMoment(new Date(since), new Date())}. If this lasts, start <code>gemba serve</code> in the
-        workspace; the page takes up where it stopped, and nothing you typed is lost.
+        <strong>Not connected.</strong> You see the state of {formatMoment(new Date(since), new Date())}. If this lasts,
+        start <code>gemba serve</code> in the workspace; the page takes up where it stopped, and nothing you typed is
+        lost.
       </p>
       <button type="button" className="button" onClick={reconnectNow}>
         Try now

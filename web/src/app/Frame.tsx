@@ -28,7 +28,8 @@ export function Frame({ route, children }: { route: RouteName | null; children: 
   const badges: Record<RouteName, Badge | null> = {
     inbox: inbox ? { text: String(inbox.total - snoozed), label: "waiting", strong: true } : null,
     assumptions: { text: String(unseen), label: "new", strong: false },
-    health: health === "warn" || health === "fail" ? { text: "!", label: "needs a look", strong: false, tone: health } : null,
+    health:
+      health === "warn" || health === "fail" ? { text: "!", label: "needs a look", strong: false, tone: health } : null,
   };
   return (
     <div className="frame">
@@ -43,7 +44,14 @@ export function Frame({ route, children }: { route: RouteName | null; children: 
         <div className="frame-tools">
           <ConnectionState />
           <ThemeSwitch />
-          <button type="button" className="tool help-button" aria-label="Keyboard map" title="Keyboard map (?)" aria-keyshortcuts="?" onClick={() => setHelpIsOpen(true)}>
+          <button
+            type="button"
+            className="tool help-button"
+            aria-label="Keyboard map"
+            title="Keyboard map (?)"
+            aria-keyshortcuts="?"
+            onClick={() => setHelpIsOpen(true)}
+          >
             <Icon name="keyboard" />
           </button>
         </div>

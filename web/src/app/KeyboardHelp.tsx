@@ -41,7 +41,13 @@ export function KeyboardHelp({ open, onClose }: { open: boolean; onClose: () => 
     else dialog.current?.close();
   }, [open]);
   return (
-    <dialog ref={dialog} className="help" aria-labelledby="help-title" onClose={onClose} onClick={(event) => event.target === dialog.current && onClose()}>
+    <dialog
+      ref={dialog}
+      className="help"
+      aria-labelledby="help-title"
+      onClose={onClose}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
       <div className="help-body">
         <header>
           <h2 id="help-title">Keyboard</h2>

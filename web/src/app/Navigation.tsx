@@ -18,7 +18,7 @@ export function Navigation({ route, badges }: { route: RouteName | null; badges:
       {(Object.keys(ROUTES) as RouteName[]).map((name) => {
         const badge = badges[name];
         return (
-          <a key={name} {...linkTo(name)} aria-current={route === name ? "page" : undefined} aria-keyshortcuts={`g ${ROUTES[name].key}`}>
+          <a key={name} {...linkTo(name)} aria-current={route === name ? "page" : undefined}>
             <Icon name={ICONS[name]} />
             <span className="nav-title">{ROUTES[name].title}</span>
             {badge !== null && badge.text !== "0" && (

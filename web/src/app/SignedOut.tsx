@@ -6,7 +6,10 @@ export function SignedOut() {
     <main className="signed-out">
       <Mark />
       <h1>Open Gemba from your terminal</h1>
-      <p>This page lets one person answer your agents, so it needs the token that only your machine knows. In the workspace, run</p>
+      <p>
+        This page lets one person answer your agents, so it needs the token that only your machine knows. In the
+        workspace, run
+      </p>
       <pre tabIndex={0} aria-label="Command to run">
         <code>gemba open</code>
       </pre>

@@ -13,7 +13,12 @@ export const AssumptionCard = memo(function AssumptionCard({ assumption }: { ass
   const [overturning, setOverturning] = useState(false);
   return (
     <li className="slot">
-      <article className="card" aria-labelledby={`assumption-${id}`} data-assumption-id={id} data-overturned={overturned !== null || undefined}>
+      <article
+        className="card"
+        aria-labelledby={`assumption-${id}`}
+        data-assumption-id={id}
+        data-overturned={overturned !== null || undefined}
+      >
         <header className="card-head">
           <From agentType={assumption.agent_type} sessionId={assumption.session_id} />
           {assumption.bead_id !== null && <span className="bead">{assumption.bead_id}</span>}
@@ -36,7 +41,12 @@ export const AssumptionCard = memo(function AssumptionCard({ assumption }: { ass
             <span>{plainText(assumption.chose)}</span>
           </p>
           {overturned === null && !overturning && (
-            <button type="button" className="quiet overturn" aria-describedby={`assumption-${id}`} onClick={() => setOverturning(true)}>
+            <button
+              type="button"
+              className="quiet overturn"
+              aria-describedby={`assumption-${id}`}
+              onClick={() => setOverturning(true)}
+            >
               Overturn…
             </button>
           )}
@@ -46,7 +56,10 @@ export const AssumptionCard = memo(function AssumptionCard({ assumption }: { ass
             <span className="assumption-label">You</span>
             <span>
               {plainText(overturned.text)}
-              <span className="assumption-delivery" data-tone={assumption.delivery === "undelivered" ? "warn" : undefined}>
+              <span
+                className="assumption-delivery"
+                data-tone={assumption.delivery === "undelivered" ? "warn" : undefined}
+              >
                 Overturned <Age since={overturned.at} ago />
                 {deliveryOf(assumption) !== null && ` · ${deliveryOf(assumption)}`}
               </span>

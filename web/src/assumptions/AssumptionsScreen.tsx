@@ -20,12 +20,16 @@ export function AssumptionsScreen() {
         <p>What agents decided alone so as not to wait for you. Overturn one, and its agent is told.</p>
       </header>
       {isPending && <Skeletons count={3} label="Reading the assumptions" />}
-      {isError && data === undefined && <ReadError what="The assumptions" error={error} onRetry={() => void refetch()} />}
+      {isError && data === undefined && (
+        <ReadError what="The assumptions" error={error} onRetry={() => void refetch()} />
+      )}
       {data !== undefined && assumptions.length === 0 && (
         <EmptyState title="No agent has decided anything alone">
           <p>An agent that can go on without you writes down what it took for granted:</p>
           <pre tabIndex={0} aria-label="Command that agents use">
-            <code>{'gemba-ask --kind assumption --role coach \\\n  --text "Which port?" --chose "8080, as in the README"'}</code>
+            <code>
+              {'gemba-ask --kind assumption --role coach \\\n  --text "Which port?" --chose "8080, as in the README"'}
+            </code>
           </pre>
         </EmptyState>
       )}

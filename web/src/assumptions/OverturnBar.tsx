@@ -7,6 +7,7 @@ import { assumptionsQuery, queryClient, refresh } from "../api/queries";
 import { ReplyBox } from "../inbox/ReplyBox";
 import { useDraft } from "../inbox/useDraft";
 import { announce } from "../ui/announce";
+import { Icon } from "../ui/Icon";
 
 async function overturn(id: string, words: { text: string; confirmId: string }) {
   const params = { path: { id }, header: { "X-GEMBA-Confirm": words.confirmId } };
@@ -32,13 +33,23 @@ export function OverturnBar({ id, onLeave }: { id: string; onLeave: () => void }
       void refresh(assumptionsQuery.queryKey);
     },
   });
-  const send = () => text.trim() !== "" && !mutation.isPending && mutation.mutate({ text: text.trim(), confirmId: newConfirmId() });
+  const send = () =>
+    text.trim() !== "" && !mutation.isPending && mutation.mutate({ text: text.trim(), confirmId: newConfirmId() });
   return (
     <>
       <div className="foot">
-        <ReplyBox ref={box} label="What to do instead" placeholder="What to do instead…" text={text} onText={setText} onSend={send} onLeave={onLeave} canSend />
-        <button type="button" className="quiet" onClick={onLeave}>
-          Cancel
+        <ReplyBox
+          ref={box}
+          label="What to do instead"
+          placeholder="What to do instead…"
+          text={text}
+          onText={setText}
+          onSend={send}
+          onLeave={onLeave}
+          canSend
+        />
+        <button type="button" className="tool" aria-label="Cancel" title="Cancel (Esc)" onClick={onLeave}>
+          <Icon name="close" />
         </button>
       </div>
       {mutation.isError && (

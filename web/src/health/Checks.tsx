@@ -26,7 +26,7 @@ export function Checks({ checks }: { checks: Check[] }) {
                 <span className="visually-hidden">: {WORDS[check.status]}</span>
               </h3>
               <p>{plainText(check.detail)}</p>
-              {check.hint !== null && check.status !== "ok" && <p className="check-hint">{plainText(check.hint)}</p>}
+              {check.hint && check.status !== "ok" && <p className="check-hint">{plainText(check.hint)}</p>}
             </div>
           </li>
         ))}

@@ -10,7 +10,11 @@ import { Sessions } from "./Sessions";
 /** Checks and last frames have no event of their own; they are read again while somebody looks at them. */
 const WHILE_LOOKING = 15_000;
 
-const VERDICTS = { ok: "Everything is in order.", warn: "It works, and something wants a look.", fail: "Something does not work." };
+const VERDICTS = {
+  ok: "Everything is in order.",
+  warn: "It works, and something wants a look.",
+  fail: "Something does not work.",
+};
 
 export function HealthScreen() {
   const doctor = useQuery({ ...doctorQuery, refetchInterval: WHILE_LOOKING, staleTime: 0 });
@@ -24,7 +28,7 @@ export function HealthScreen() {
             {VERDICTS[doctor.data.status]} Gemba {doctor.data.version}
             {doctor.data.started_at !== null && (
               <>
-                , up for <Age since={doctor.data.started_at} />
+                , started <Age since={doctor.data.started_at} ago />
               </>
             )}
             .
@@ -32,7 +36,9 @@ export function HealthScreen() {
         )}
       </header>
       {doctor.isPending && <Skeletons count={3} label="Asking the doctor" />}
-      {doctor.isError && doctor.data === undefined && <ReadError what="The checks" error={doctor.error} onRetry={() => void doctor.refetch()} />}
+      {doctor.isError && doctor.data === undefined && (
+        <ReadError what="The checks" error={doctor.error} onRetry={() => void doctor.refetch()} />
+      )}
       {doctor.data && <Checks checks={doctor.data.checks} />}
       {sessions.isError && sessions.data === undefined && (
         <ReadError what="The sessions" error={sessions.error} onRetry={() => void sessions.refetch()} />

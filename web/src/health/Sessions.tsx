@@ -62,7 +62,13 @@ function SessionRow({ session }: { session: Session }) {
         </span>
         {session.needs_you && <span className="needs-you">needs you</span>}
       </td>
-      <td>{session.bead_id !== null ? <span className="bead">{session.bead_id}</span> : <span className="nothing">–</span>}</td>
+      <td>
+        {session.bead_id !== null ? (
+          <span className="bead">{session.bead_id}</span>
+        ) : (
+          <span className="nothing">–</span>
+        )}
+      </td>
       <td>{session.mode}</td>
       <td>
         <Age since={session.last_frame_at} ago />

@@ -82,15 +82,15 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
 
   function onKey(key: string, onCardItself: boolean): boolean {
     if (key === "Escape") return onCardItself ? (card.current?.blur(), true) : (backToCard(), true);
-    if (key === "o") return setUnfolded((now) => !now && isLong(escalation)), true;
+    if (key === "o") return (setUnfolded((now) => !now && isLong(escalation)), true);
     if (settled) {
-      if (key === "u" && escalation.resolution?.by === "pane") return deed.mutate(deeds.reopen()), true;
+      if (key === "u" && escalation.resolution?.by === "pane") return (deed.mutate(deeds.reopen()), true);
       return key === "d" ? (hide(), true) : false;
     }
-    if (/^[1-9]$/.test(key)) return onDigit(Number(key)), true;
-    if (key === "r" || (key === "Enter" && onCardItself)) return replyBox.current?.focus(), true;
-    if (key === "s") return setMode("snooze"), true;
-    if (key === "d") return setMode("dismiss"), true;
+    if (/^[1-9]$/.test(key)) return (onDigit(Number(key)), true);
+    if (key === "r" || (key === "Enter" && onCardItself)) return (replyBox.current?.focus(), true);
+    if (key === "s") return (setMode("snooze"), true);
+    if (key === "d") return (setMode("dismiss"), true);
     return false;
   }
 
@@ -112,6 +112,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
         data-escalation-id={id}
         data-urgency={escalation.urgency}
         data-state={escalation.state}
+        data-mode={mode}
         data-settled={done ? "sending" : settled ? "settled" : undefined}
         onKeyDown={onKeyDown}
       >
@@ -123,7 +124,12 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
         <StaleMark escalation={escalation} />
         {choices.length > 0 && <Choices choices={choices} disabled={done || settled} onChoose={choose} />}
         {settled ? (
-          <SettledBar escalation={escalation} unsentDraft={draft} onReopen={() => deed.mutate(deeds.reopen())} onHide={hide} />
+          <SettledBar
+            escalation={escalation}
+            unsentDraft={draft}
+            onReopen={() => deed.mutate(deeds.reopen())}
+            onHide={hide}
+          />
         ) : done ? (
           <p className="settled">{deed.variables?.words}…</p>
         ) : (

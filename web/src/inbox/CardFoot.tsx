@@ -33,7 +33,8 @@ export function CardFoot(props: Props) {
   if (mode === "snooze") {
     return <SnoozeBar onPick={(span) => onDeed(deeds.snooze(span.body(), span.words()))} onCancel={onLeave} />;
   }
-  if (mode === "dismiss") return <DismissBar onDismiss={(reason) => onDeed(deeds.dismiss(reason))} onCancel={onLeave} />;
+  if (mode === "dismiss")
+    return <DismissBar onDismiss={(reason) => onDeed(deeds.dismiss(reason))} onCancel={onLeave} />;
   const hasLine = takesWords(escalation) || escalation.options.length > 0;
   return (
     <div className="foot">
@@ -50,10 +51,24 @@ export function CardFoot(props: Props) {
           canSend={takesWords(escalation)}
         />
       )}
-      <button type="button" className="tool" aria-label="Snooze" title="Snooze (s)" aria-keyshortcuts="s" onClick={() => onMode("snooze")}>
+      <button
+        type="button"
+        className="tool"
+        aria-label="Snooze"
+        title="Snooze (s)"
+        aria-keyshortcuts="s"
+        onClick={() => onMode("snooze")}
+      >
         <Icon name="clock" />
       </button>
-      <button type="button" className="tool" aria-label="Dismiss" title="Dismiss (d)" aria-keyshortcuts="d" onClick={() => onMode("dismiss")}>
+      <button
+        type="button"
+        className="tool"
+        aria-label="Dismiss"
+        title="Dismiss (d)"
+        aria-keyshortcuts="d"
+        onClick={() => onMode("dismiss")}
+      >
         <Icon name="close" />
       </button>
     </div>

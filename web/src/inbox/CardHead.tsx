@@ -21,7 +21,11 @@ export function CardHead({ escalation }: { escalation: Escalation }) {
       )}
       {escalation.role !== null && <span className="role">{escalation.role}</span>}
       <span className="age">
-        {escalation.waiting && <span className="on-the-line">on the line</span>}
+        {escalation.waiting && (
+          <span className="on-the-line" title="The agent’s command hangs until you answer">
+            on the line
+          </span>
+        )}
         <span className="visually-hidden">asked, time since: </span>
         <Age since={escalation.opened_at} />
       </span>

@@ -26,7 +26,12 @@ export function CardText({ escalation, unfolded, onToggle }: Props) {
   const command = escalation.kind === "permission_prompt";
   return (
     <div className="card-text">
-      <p className="words" dir="auto" data-folded={(long && !unfolded) || undefined} data-command={command || undefined}>
+      <p
+        className="words"
+        dir="auto"
+        data-folded={(long && !unfolded) || undefined}
+        data-command={command || undefined}
+      >
         {plainText(text)}
       </p>
       {long && (

@@ -9,7 +9,7 @@ export function DeedState({ deed }: { deed: ReturnType<typeof useDeed> }) {
   const cameSecond = error instanceof Refused && error.code === "already_resolved";
   const canRepeat = !(error instanceof Refused) || error.status >= 500;
   return (
-    <p className="mark" data-tone="bad" role="alert">
+    <p className="mark" data-tone={cameSecond ? "warn" : "bad"} role="alert">
       <Icon name="warn" />
       <span>{cameSecond ? "Yours came second: the first answer stands." : `Not done. ${explain(error)}`}</span>
       {canRepeat && (

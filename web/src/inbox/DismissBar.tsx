@@ -1,5 +1,6 @@
 /** Declining to answer, with a reason if there is one; takes the place of the reply line. */
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { Icon } from "../ui/Icon";
 
 export function DismissBar({ onDismiss, onCancel }: { onDismiss: (reason: string) => void; onCancel: () => void }) {
   const [reason, setReason] = useState("");
@@ -30,8 +31,8 @@ export function DismissBar({ onDismiss, onCancel }: { onDismiss: (reason: string
       <button type="button" className="button" onClick={() => onDismiss(reason)}>
         Dismiss
       </button>
-      <button type="button" className="quiet" onClick={onCancel}>
-        Cancel
+      <button type="button" className="tool" aria-label="Cancel" title="Cancel (Esc)" onClick={onCancel}>
+        <Icon name="close" />
       </button>
     </div>
   );

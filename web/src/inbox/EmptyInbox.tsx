@@ -7,7 +7,10 @@ const TRY = `GEMBA_SESSION_ID=try gemba-ask --kind question --role coach \\
 export function EmptyInbox() {
   return (
     <EmptyState title="Nobody waits for you">
-      <p>When an agent needs you, its question appears here within a second. See it happen: run this in a terminal inside the workspace.</p>
+      <p>
+        When an agent needs you, its question appears here within a second. See it happen: run this in a terminal inside
+        the workspace.
+      </p>
       <pre tabIndex={0} aria-label="Command to try">
         <code>{TRY}</code>
       </pre>

@@ -43,11 +43,13 @@ export function InboxScreen() {
     <>
       <header className="screen-head">
         <h1 tabIndex={-1}>Inbox</h1>
-        <p>{summaryOf(active)}</p>
+        {cards.length > 0 && <p>{summaryOf(active, undelivered.length)}</p>}
       </header>
       <NewPill arrivals={known(arrivals)} onGo={goToArrivals} />
       {inbox.isPending && <Skeletons count={4} label="Reading the inbox" />}
-      {inbox.isError && inbox.data === undefined && <ReadError what="The inbox" error={inbox.error} onRetry={() => void inbox.refetch()} />}
+      {inbox.isError && inbox.data === undefined && (
+        <ReadError what="The inbox" error={inbox.error} onRetry={() => void inbox.refetch()} />
+      )}
       {inbox.isSuccess && cards.length === 0 && held.length === 0 && <EmptyInbox />}
       <Section title="Blocking" escalations={cards.filter((one) => one.urgency === "blocking")} onRelease={release} />
       <Section title="Advisory" escalations={cards.filter((one) => one.urgency === "advisory")} onRelease={release} />

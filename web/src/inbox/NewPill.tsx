@@ -1,6 +1,5 @@
 /** Cards that came meanwhile: held back because they would move what is being read, or in place but out of view. Takes no room itself. */
 import type { Escalation } from "../api/types";
-import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
 
 export function NewPill({ arrivals, onGo }: { arrivals: Escalation[]; onGo: () => void }) {
@@ -9,7 +8,6 @@ export function NewPill({ arrivals, onGo }: { arrivals: Escalation[]; onGo: () =
   return (
     <div className="pill-place">
       <button type="button" className="pill" aria-keyshortcuts="n" onClick={onGo}>
-        <Icon name="down" size={14} />
         {arrivals.length} new
         {blocking > 0 && <span className="pill-blocking">{blocking} blocking</span>}
         <Kbd>n</Kbd>

@@ -2,6 +2,9 @@
 import { useId, useImperativeHandle, useLayoutEffect, useRef, type KeyboardEvent, type Ref } from "react";
 import { Icon } from "../ui/Icon";
 
+/** With more text than this the hint would stand in its way. */
+const ROOM_FOR_HINT = 40;
+
 interface Props {
   ref: Ref<HTMLTextAreaElement>;
   label: string;
@@ -52,12 +55,12 @@ export function ReplyBox({ ref, label, placeholder, text, onText, onSend, onLeav
         onKeyDown={onKeyDown}
       />
       {canSend && (
-        <span id={hintId} className="reply-hint">
+        <span id={hintId} className="reply-hint" hidden={text.length > ROOM_FOR_HINT}>
           Enter sends, Shift+Enter breaks the line
         </span>
       )}
       {canSend && (
-        <button type="button" className="send" aria-label="Send reply" disabled={text.trim() === ""} onClick={onSend}>
+        <button type="button" className="send" aria-label="Send" disabled={text.trim() === ""} onClick={onSend}>
           <Icon name="send" />
         </button>
       )}

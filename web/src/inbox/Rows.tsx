@@ -10,7 +10,19 @@ import { DeedState } from "./DeedState";
 import { useDeed } from "./useDeed";
 import { answerOf, deliveryOf, outcomeOf } from "./wording";
 
-function Row({ escalation, icon, tone, children, action }: { escalation: Escalation; icon: IconName; tone?: string; children: ReactNode; action?: ReactNode }) {
+function Row({
+  escalation,
+  icon,
+  tone,
+  children,
+  action,
+}: {
+  escalation: Escalation;
+  icon: IconName;
+  tone?: string;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
   return (
     <li className="row" data-escalation-id={escalation.id} data-state={escalation.state} data-tone={tone}>
       <Icon name={icon} />
@@ -29,7 +41,12 @@ export function SnoozedRow({ escalation }: { escalation: Escalation }) {
   const deed = useDeed(escalation.id);
   const until = new Date(escalation.snoozed_until ?? escalation.changed_at);
   const wake = (
-    <button type="button" className="quiet" disabled={deed.isPending} onClick={() => deed.mutate({ ...deeds.ack(), words: "Back in the inbox" })}>
+    <button
+      type="button"
+      className="quiet"
+      disabled={deed.isPending}
+      onClick={() => deed.mutate({ ...deeds.ack(), words: "Back in the inbox" })}
+    >
       Wake now
     </button>
   );
@@ -48,6 +65,7 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
   const { resolution } = escalation;
   const answer = resolution && answerOf(resolution);
   const delivery = deliveryOf(escalation);
+  const wasAnswered = resolution?.outcome === "answered" || resolution?.outcome === "default";
   const undelivered = escalation.delivery === "undelivered";
   const reopen = resolution?.by === "pane" && (
     <button type="button" className="quiet" disabled={deed.isPending} onClick={() => deed.mutate(deeds.reopen())}>
@@ -55,15 +73,23 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
     </button>
   );
   return (
-    <Row escalation={escalation} icon={undelivered ? "warn" : answer ? "check" : "close"} {...(undelivered && { tone: "warn" })} action={reopen}>
+    <Row
+      escalation={escalation}
+      icon={undelivered ? "warn" : wasAnswered ? "check" : "close"}
+      {...(undelivered && { tone: "warn" })}
+      action={reopen}
+    >
       {answer && (
         <p className="row-answer" dir="auto">
-          {firstLine(answer, 240)}
+          {plainText(answer)}
         </p>
       )}
-      {undelivered && escalation.delivery_note !== null && <p className="row-warning">{plainText(escalation.delivery_note)}</p>}
+      {undelivered && escalation.delivery_note !== null && (
+        <p className="row-warning">{plainText(escalation.delivery_note)}</p>
+      )}
       <p className="row-note">
-        {escalation.session_id} · {resolution ? outcomeOf(resolution) : escalation.state} <Age since={resolution?.at ?? escalation.changed_at} ago />
+        {escalation.session_id} · {resolution ? outcomeOf(resolution) : escalation.state}{" "}
+        <Age since={resolution?.at ?? escalation.changed_at} ago />
         {delivery !== null && ` · ${delivery}`}
       </p>
       <DeedState deed={deed} />

@@ -1,6 +1,7 @@
 /** For how long a card is put off; takes the place of the reply line. */
 import { useEffect, useRef } from "react";
 import type { Snooze } from "../api/types";
+import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
 import { formatMoment, tomorrowMorning } from "../ui/time";
 
@@ -41,8 +42,8 @@ export function SnoozeBar({ onPick, onCancel }: { onPick: (span: Span) => void; 
           {span.label}
         </button>
       ))}
-      <button type="button" className="quiet" onClick={onCancel}>
-        Cancel
+      <button type="button" className="tool" aria-label="Cancel" title="Cancel (Esc)" onClick={onCancel}>
+        <Icon name="close" />
       </button>
     </div>
   );

@@ -26,5 +26,8 @@ test("a card in view that was settled elsewhere keeps its place", () => {
 
 test("asking for the new ones brings the server's order and clears settled cards, but for those to keep", () => {
   assert.deepEqual(arrange(["a", "b", "c"], ["x", "c", "d"], 0, never), ["x", "c", "d"]);
-  assert.deepEqual(arrange(["a", "b", "c"], ["x", "c", "d"], 0, (id) => id === "b"), ["b", "x", "c", "d"]);
+  assert.deepEqual(
+    arrange(["a", "b", "c"], ["x", "c", "d"], 0, (id) => id === "b"),
+    ["b", "x", "c", "d"],
+  );
 });

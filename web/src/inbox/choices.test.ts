@@ -4,18 +4,30 @@ import { answerInWords, answerWithChoice, choicesOf, takesWords } from "./choice
 
 test("an agent's options are answered by their number, counted from one", () => {
   const choices = choicesOf({ channel: "tool_call", options: ["Postgres", "SQLite"] });
-  assert.deepEqual(choices.map((choice) => choice.answer), [{ option: 1 }, { option: 2 }]);
+  assert.deepEqual(
+    choices.map((choice) => choice.answer),
+    [{ option: 1 }, { option: 2 }],
+  );
 });
 
 test("a client's own prompt is answered with yes, no or modify, and words mean modify", () => {
   const choices = choicesOf({ channel: "notification", options: [] });
-  assert.deepEqual(choices.map((choice) => choice.answer.decision), ["yes", "no", "modify"]);
+  assert.deepEqual(
+    choices.map((choice) => choice.answer.decision),
+    ["yes", "no", "modify"],
+  );
   assert.deepEqual(answerInWords({ channel: "notification" }, "on port 2"), { decision: "modify", text: "on port 2" });
 });
 
 test("a system card offers its actions", () => {
   const choices = choicesOf({ channel: "system", options: ["retry", "raise_budget"] });
-  assert.deepEqual(choices.map(({ label, answer }) => [label, answer.action]), [["Retry", "retry"], ["Raise budget", "raise_budget"]]);
+  assert.deepEqual(
+    choices.map(({ label, answer }) => [label, answer.action]),
+    [
+      ["Retry", "retry"],
+      ["Raise budget", "raise_budget"],
+    ],
+  );
 });
 
 test("what was typed goes along with the choice", () => {

@@ -7,10 +7,11 @@ const ask = (session_id: string, urgency: Escalation["urgency"]) => ({ session_i
 
 test("counts stopped agents once each, however much they ask", () => {
   const active = [ask("a", "blocking"), ask("a", "blocking"), ask("b", "blocking"), ask("c", "advisory")];
-  assert.equal(summaryOf(active), "2 agents are stopped until you answer. 1 question does not hold anyone up.");
+  assert.equal(summaryOf(active, 0), "2 agents are stopped until you answer. 1 question does not hold anyone up.");
 });
 
 test("says only what there is", () => {
-  assert.equal(summaryOf([]), "");
-  assert.equal(summaryOf([ask("a", "blocking")]), "1 agent is stopped until you answer.");
+  assert.equal(summaryOf([], 0), "Nobody waits for you any more.");
+  assert.equal(summaryOf([ask("a", "blocking")], 0), "1 agent is stopped until you answer.");
+  assert.equal(summaryOf([], 2), "Nobody waits for you any more. 2 answers have not arrived.");
 });

@@ -45,8 +45,9 @@ export function outcomeOf(resolution: Resolution): string {
   return impersonal ? outcome : `${outcome} ${BY[resolution.by]}`;
 }
 
-/** The answer in one line, when there was one. */
+/** The words of the answer, when there was one. */
 export function answerOf(resolution: Resolution): string | null {
+  if (resolution.outcome === "withdrawn") return null;
   return resolution.text || resolution.decision || resolution.action || null;
 }
 

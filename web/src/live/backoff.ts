@@ -1,6 +1,6 @@
-/** How long to wait before the next attempt: doubling from half a second to fifteen, with jitter so that tabs do not return in step. */
+/** How long to wait before the next attempt: doubling from half a second to eight, with jitter so that tabs do not return in step. */
 const FIRST = 500;
-const LONGEST = 15_000;
+const LONGEST = 8_000;
 
 /** `random` is in [0, 1): between half and the whole of the step. */
 export function retryDelay(failures: number, random: number): number {

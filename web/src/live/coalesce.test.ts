@@ -4,7 +4,11 @@ import { coalesce } from "./coalesce.ts";
 
 function manualClock() {
   const due: (() => void)[] = [];
-  return { wait: ((run: () => void) => due.push(run)) as unknown as typeof setTimeout, tick: () => due.shift()?.(), due };
+  return {
+    wait: ((run: () => void) => due.push(run)) as unknown as typeof setTimeout,
+    tick: () => due.shift()?.(),
+    due,
+  };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));

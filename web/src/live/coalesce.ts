@@ -1,7 +1,11 @@
 /** Gathers what arrives in a burst and hands it on in one go. Pure but for the timer that is passed in. */
 
 /** Calls `flush` with all items added since the last call: `window` ms after the first, never two at a time. */
-export function coalesce<T>(window: number, flush: (items: Set<T>) => Promise<void>, wait = setTimeout): (item: T) => void {
+export function coalesce<T>(
+  window: number,
+  flush: (items: Set<T>) => Promise<void>,
+  wait = setTimeout,
+): (item: T) => void {
   let waiting = new Set<T>();
   let busy = false;
 

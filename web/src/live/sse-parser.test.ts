@@ -22,7 +22,9 @@ test("gives the same messages wherever the chunks are cut, with either line endi
 });
 
 test("joins data lines and keeps what follows the first colon", () => {
-  assert.deepEqual(new SseParser().feed("data: a: b\ndata:  c\n\n"), [{ id: null, event: "message", data: "a: b\n c" }]);
+  assert.deepEqual(new SseParser().feed("data: a: b\ndata:  c\n\n"), [
+    { id: null, event: "message", data: "a: b\n c" },
+  ]);
 });
 
 test("waits for the blank line", () => {

@@ -13,6 +13,7 @@ import {
   unresolvedQuery,
 } from "../api/queries";
 import { currentToken, onTokenChange } from "../api/token";
+import type { ServerEvent } from "../api/types";
 import { coalesce } from "./coalesce";
 import { closeLine, currentConnection, onConnectionChange, openLine } from "./line";
 import type { Message } from "./sse-parser";
@@ -45,7 +46,7 @@ function apply(message: Message): void {
     void queryClient.invalidateQueries();
     return;
   }
-  const { ref } = JSON.parse(message.data) as { ref: string | null };
+  const { ref } = JSON.parse(message.data) as ServerEvent;
   if (message.event.startsWith("escalation")) {
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);

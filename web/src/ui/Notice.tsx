@@ -5,6 +5,12 @@ import { explain } from "../api/problem";
 export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section className="empty">
+      {/* The mark's people, and nobody raises a hand. */}
+      <svg width="56" height="12" viewBox="0 0 56 12" aria-hidden="true">
+        <circle cx="8" cy="6" r="5" />
+        <circle cx="28" cy="6" r="5" />
+        <circle cx="48" cy="6" r="5" />
+      </svg>
       <h2>{title}</h2>
       {children}
     </section>

@@ -8,6 +8,11 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && TEXT_INPUTS.has(target.type);
 }
 
-export function isCommand(event: { target: EventTarget | null; ctrlKey: boolean; metaKey: boolean; altKey: boolean }): boolean {
+export function isCommand(event: {
+  target: EventTarget | null;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  altKey: boolean;
+}): boolean {
   return !isTyping(event.target) && !event.ctrlKey && !event.metaKey && !event.altKey;
 }

@@ -17,6 +17,10 @@ function nameOf(character: string): string {
 
 /** The first line that says something, for places with room for one. */
 export function firstLine(text: string, limit = 140): string {
-  const line = plainText(text).split("\n").find((each) => each.trim() !== "")?.trim() ?? "";
+  const line =
+    plainText(text)
+      .split("\n")
+      .find((each) => each.trim() !== "")
+      ?.trim() ?? "";
   return line.length > limit ? `${line.slice(0, limit - 1).trimEnd()}…` : line;
 }
