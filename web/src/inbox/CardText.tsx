@@ -6,6 +6,8 @@ import { plainText } from "../ui/plain-text";
 
 const MANY_LINES = 9;
 const MANY_CHARACTERS = 640;
+/** More than the fold shows of any text; the rest of a huge one is not laid out until it is wanted. */
+const FOLDED_CHARACTERS = 2_000;
 
 export function isLong(escalation: Escalation): boolean {
   const { text, text_cut } = escalation;
@@ -23,16 +25,12 @@ export function CardText({ escalation, unfolded, onToggle }: Props) {
   const whole = useQuery({ ...wholeEscalationQuery(escalation.id), enabled: needsWhole });
   const text = (needsWhole && whole.data?.text) || escalation.text;
   const long = isLong(escalation);
+  const folded = long && !unfolded;
   const command = escalation.kind === "permission_prompt";
   return (
     <div className="card-text">
-      <p
-        className="words"
-        dir="auto"
-        data-folded={(long && !unfolded) || undefined}
-        data-command={command || undefined}
-      >
-        {plainText(text)}
+      <p className="words" dir="auto" data-folded={folded || undefined} data-command={command || undefined}>
+        {plainText(folded ? text.slice(0, FOLDED_CHARACTERS) : text)}
       </p>
       {long && (
         <button type="button" className="link-button" aria-expanded={unfolded} aria-keyshortcuts="o" onClick={onToggle}>

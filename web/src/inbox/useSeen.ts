@@ -1,6 +1,5 @@
-/** Tells the server, once and quietly, that a card was really seen: in view for a second, on a visible page. */
+/** Tells the server, once and quietly, that a card was really seen: in view for a second, on a visible page. The event tells the rest. */
 import { useEffect, type RefObject } from "react";
-import { placeEscalation } from "../api/queries";
 import { deeds, perform } from "./deeds";
 
 const LONG_ENOUGH = 1_000;
@@ -13,7 +12,7 @@ async function tell(id: string): Promise<void> {
   if (told.has(id)) return;
   told.add(id);
   try {
-    placeEscalation(await perform(id, deeds.ack()));
+    await perform(id, deeds.ack());
   } catch {
     // Nobody waits for it: it is told when the card next comes into view.
     told.delete(id);
