@@ -106,7 +106,7 @@ def sessions_needing_you(connection: Connection) -> set[str]:
 def counts(connection: Connection) -> dict[str, int]:
     """How many wait, how many of them block, how many replies lie undelivered."""
     waiting = select(escalations.c.urgency, func.count()).where(~escalations.c.resolved).group_by(escalations.c.urgency)
-    by_urgency: dict[str, int] = dict(connection.execute(waiting).tuples().all())
+    by_urgency: dict[str, int] = dict(connection.execute(waiting).all())
     undelivered = select(func.count()).select_from(escalations).where(escalations.c.delivery == Delivery.UNDELIVERED)
     return {
         "escalations_unresolved": sum(by_urgency.values()),

@@ -74,7 +74,7 @@ class Ingest:
         changed = watch.wait(_RESCAN_SECONDS if nothing_left else _RETRY_SECONDS if self.trouble else 0)
         self._note(changed if changed or not nothing_left else None)
         try:
-            self.drain()
+            self._take_pending()
             self.trouble = None
         except DBAPIError as error:
             self.trouble = str(error.orig).strip()
@@ -82,6 +82,10 @@ class Ingest:
 
     def drain(self) -> int:
         """Take in everything that is new now; how many frames that was."""
+        self._pending = None
+        return self._take_pending()
+
+    def _take_pending(self) -> int:
         if self._pending is None:
             self._pending = {name for name in _names(self._folder) if stem_of(name) is not None}
         taken = 0
