@@ -26,6 +26,10 @@ from gemba.event import Draft
 from gemba.store import events
 
 _BUSY_SECONDS = 30
+# What a PostgreSQL URL says itself goes before. A server whose network went away is noticed within these.
+_PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "30"}
+# Errors are logged, and what agents and operators wrote must not be: no statement's values in their text.
+_QUIET: dict[str, Any] = {"hide_parameters": True}
 
 
 class Transaction:
@@ -95,7 +99,8 @@ def connect(url: str) -> Database:
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite":
         return Database(_sqlite_engine(parsed))
-    return Database(create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=20))
+    # No limit of its own: the number of threads is one already, and a thread that finds no connection would fail.
+    return Database(create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=-1, **_QUIET))
 
 
 def parse_url(url: str) -> URL:
@@ -106,7 +111,7 @@ def parse_url(url: str) -> URL:
         raise Unusable("the database URL cannot be read", code="database_url") from None
     backend = parsed.get_backend_name()
     if backend in ("postgresql", "postgres"):
-        return parsed.set(drivername="postgresql+psycopg")
+        return parsed.set(drivername="postgresql+psycopg", query={**_PATIENCE, **parsed.query})
     if backend == "sqlite":
         return parsed.set(drivername="sqlite")
     raise Unusable(f"the database is {backend}; sqlite and postgresql are supported", code="database_url")
@@ -127,7 +132,7 @@ def _sqlite_engine(url: URL) -> Engine:
         # What agents ask is for this user's eyes; the journals take the file's mode.
         with contextlib.suppress(OSError):
             os.close(os.open(url.database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": _BUSY_SECONDS})
+    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": _BUSY_SECONDS}, **_QUIET)
 
     @event.listens_for(engine, "connect")
     def set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

@@ -84,17 +84,27 @@ class Hub:
 
     async def read(self, after: int, limit: int, wanted: Filter = ALL) -> tuple[list[Event], int]:
         """What a reader wants of the events after an id, and the id up to which it has now seen everything."""
-        if self._ring and self._ring[0].id <= after + 1:
+        if after >= self.last:
+            return [], after
+        if self.holds(after):
             skip = after + 1 - self._ring[0].id
             window = [self._ring[i] for i in range(skip, min(skip + limit, len(self._ring)))]
-            return [event for event in window if wanted.wants(event)], window[-1].id if window else after
+            return [event for event in window if wanted.wants(event)], window[-1].id
         upper = self.last
         found = await asyncio.to_thread(self._read_page, after, limit, wanted)
         return found, found[-1].id if len(found) == limit else max(upper, found[-1].id if found else 0)
 
+    def holds(self, after: int) -> bool:
+        """Is everything after this id in the ring? Of what is not, retention may have taken some."""
+        return bool(self._ring) and self._ring[0].id <= after + 1
+
     async def _catch_up(self) -> None:
         while True:
             page = await asyncio.to_thread(self._read_page, self.last, _PAGE, ALL)
+            if page and page[0].id != self.last + 1:
+                # Retention was quicker than we: the ring has no holes, so it begins anew.
+                self._ring.clear()
+                self._ring_bytes = 0
             for event in page:
                 self._ring.append(event)
                 self._ring_bytes += len(bytes(event.payload))

@@ -110,6 +110,7 @@ def _back_up(file: Path, revision: str, backups: Path) -> None:
     target = backups / f"{file.stem}-{revision}-{clock.rfc3339(clock.now()).replace(':', '')}.db"
     partial = target.with_suffix(".partial")
     try:
+        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
         with (
             closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(partial)) as copy,

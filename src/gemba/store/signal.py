@@ -1,7 +1,7 @@
 """How one process learns that another one has committed: NOTIFY on PostgreSQL, a touched file beside SQLite.
 
-Both cost nothing while nothing happens. A process that dies between its commit and its signal is caught up with
-at the next signal or after `_AT_LEAST_EVERY` seconds, whichever comes first.
+Both cost nothing while nothing happens. A signal that got lost, because a process died between its commit and its
+signal or because the network did, is made up for at the next one or after `_AT_LEAST_EVERY` seconds.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ class Signal(Protocol):
     async def listen(self, heard: Callable[[], None]) -> None:
         """Call `heard` whenever any process has committed, until cancelled."""
 
+    def close(self) -> None:
+        """Give back what it holds; nothing is told afterwards."""
+
 
 def signal_for(database: Database, folder: Path) -> Signal:
     return FileSignal(folder) if database.is_sqlite else PostgresSignal(database)
@@ -59,6 +62,11 @@ class FileSignal:
 
             await repeat_in_thread(wait, interrupt=watch.wake)
 
+    def close(self) -> None:
+        file, self._file = self._file, -1
+        if file != -1:
+            os.close(file)
+
 
 class PostgresSignal:
     """LISTEN and NOTIFY on a connection of its own, made anew when the server goes away."""
@@ -77,9 +85,13 @@ class PostgresSignal:
             try:
                 async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
-                    heard()
-                    async for _ in connection.notifies():
+                    while True:
                         heard()
+                        async for _ in connection.notifies(timeout=_AT_LEAST_EVERY):
+                            heard()
             except psycopg.Error as error:
                 log.warning("database signal lost, connecting again", reason=str(error).strip())
             await asyncio.sleep(1)
+
+    def close(self) -> None:
+        """Nothing is held outside of `listen`."""
