@@ -72,6 +72,7 @@ class App:
             raise
 
     def close(self) -> None:
+        self.signal.close()
         self.database.close()
 
     def catch_up(self) -> None:

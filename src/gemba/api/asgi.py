@@ -6,38 +6,47 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gemba.api import openapi, site
 from gemba.api.endpoints import action_route, guarded, not_found, read_route
-from gemba.api.problem import problem
 from gemba.api.routes import READS
-from gemba.api.security import Guard
-from gemba.api.stream import Stream
+from gemba.api.security import Guard, is_api
+from gemba.api.stream import HEARTBEAT_SECONDS, Stream
 from gemba.app import ACTIONS, App
 from gemba.store.hub import Hub
 
 OPENAPI = "/api/openapi.json"
 
 
-def make_asgi(app: App, hub: Hub, *, token: str, origins: frozenset[str]) -> ASGIApp:
-    routes = [
+def make_asgi(
+    app: App, hub: Hub, *, token: str, origins: frozenset[str], heartbeat: float = HEARTBEAT_SECONDS
+) -> ASGIApp:
+    api = _router(api_routes(app, hub, heartbeat))
+    page = _router(site.routes())
+
+    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+        await (api if is_api(scope["path"]) else page)(scope, receive, send)
+
+    public = frozenset({read.path for read in READS if read.public} | {OPENAPI})
+    return Guard(dispatch, token=token, origins=origins, public=public)
+
+
+def api_routes(app: App, hub: Hub, heartbeat: float) -> list[Route]:
+    return [
         *(read_route(app, read) for read in READS),
         *(action_route(app, action) for action in ACTIONS),
-        Route("/api/events", guarded(Stream(app, hub).respond), methods=["GET"]),
+        Route("/api/events", guarded(Stream(app, hub, heartbeat).respond), methods=["GET"]),
         Route(OPENAPI, _openapi, methods=["GET"]),
-        Route("/api/{rest:path}", _unknown),
-        *site.routes(),
     ]
-    inner = Starlette(routes=routes, exception_handlers={404: not_found, 405: not_found})
-    public = frozenset({read.path for read in READS if read.public} | {OPENAPI})
-    return Guard(inner, token=token, origins=origins, public=public)
+
+
+def _router(routes: list[Route] | list[BaseRoute]) -> Starlette:
+    router = Starlette(routes=routes, exception_handlers={404: not_found, 405: not_found})
+    router.router.redirect_slashes = False  # a path has one spelling
+    return router
 
 
 async def _openapi(_request: Request) -> Response:
     return Response(msgspec.json.encode(openapi.document()), media_type="application/json")
-
-
-async def _unknown(request: Request) -> Response:
-    return problem(404, "not_found", "there is nothing at this path", found=request.url.path[:200])

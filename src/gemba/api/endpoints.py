@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 import structlog
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -38,7 +38,7 @@ def read_route(app: App, read: Read) -> Route:
         query = decode_query(request.scope["query_string"], read.query)
         ids = _ids(request)
         body = await asyncio.to_thread(lambda: msgspec.json.encode(read.handler(app, query, **ids)))
-        return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+        return Response(body, media_type="application/json")
 
     return Route(read.path, guarded(endpoint), methods=["GET"])
 
@@ -61,9 +61,7 @@ def action_route(app: App, action: Action) -> Route:
                 return confirmations.once(tx, confirm_id, fingerprint.hexdigest(), once)
 
         answer = await asyncio.to_thread(run)
-        headers = {"Cache-Control": "no-store"}
-        if answer.replayed:
-            headers["X-GEMBA-Replayed"] = "true"
+        headers = {"X-GEMBA-Replayed": "true"} if answer.replayed else None
         return Response(answer.body, answer.status, headers, media_type="application/json")
 
     return Route(action.path, guarded(endpoint), methods=[action.method])
@@ -87,9 +85,12 @@ def guarded(endpoint: Endpoint) -> Endpoint:
             return problem_of(error)
         except ClientDisconnect:
             return Response(status_code=400)
-        except OperationalError as error:
+        except (OperationalError, InterfaceError) as error:
             log.error("the database failed", path=request.url.path, reason=str(error.orig).strip())
-            return problem(503, "database", "the database is not usable at the moment; nothing was changed")
+            # Not "nothing was changed": a connection that is lost during the commit leaves that open.
+            return problem(
+                503, "database", "the database is not usable at the moment; the same request can be sent again"
+            )
         except Exception:
             log.exception("unexpected error", path=request.url.path)
             return problem(500, "internal", "something went wrong inside; the server's log has it")

@@ -7,9 +7,11 @@ decided already. Each refusal has a status and a code of its own.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,6 +21,7 @@ from gemba.api.problem import problem
 from gemba.errors import Unusable
 
 _SECURITY_HEADERS = {
+    "Cache-Control": "no-store",  # unless the answer says otherwise: all but the page's files is news
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
         "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -46,17 +49,12 @@ def read_token(file: Path) -> str:
 
 
 def _make_token(file: Path) -> None:
-    partial = file.with_name(f".token-{os.getpid()}")
     try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w") as stream:
-            stream.write(secrets.token_urlsafe(32) + "\n")
-        try:
-            os.link(partial, file)  # unlike a rename it never replaces a token that another process just made
-        except FileExistsError:
-            pass
-        finally:
-            partial.unlink()
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=".token-") as partial:  # 0600
+            partial.write(secrets.token_urlsafe(32) + "\n")
+            partial.flush()
+            with contextlib.suppress(FileExistsError):
+                os.link(partial.name, file)  # unlike a rename it never replaces a token that was just made elsewhere
     except OSError as error:
         raise Unusable(f"{file} cannot be written: {error.strerror}", code="token_unusable") from None
 
@@ -73,8 +71,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._inner(scope, receive, send)
-            return
+            raise RuntimeError(f"nothing but HTTP is served, so nothing else is judged: {scope['type']}")
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -95,7 +92,9 @@ class Guard:
         if origin is not None and origin not in self._origins:
             return problem(403, "origin_refused", "requests from another origin are refused", found=origin[:200])
         path = scope["path"]
-        if not (path == "/api" or path.startswith("/api/")) or path in self._public:
+        if not path.startswith("/"):
+            return problem(400, "target_refused", "the request must name a path", found=path[:200], allowed="/…")
+        if not is_api(path) or path in self._public:
             return None
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if not token:
@@ -105,6 +104,11 @@ class Guard:
             detail = "the token is not the one of this workspace: open the address that `gemba open` prints"
             return problem(401, "token_wrong", detail, headers={"WWW-Authenticate": "Bearer"})
         return None
+
+
+def is_api(path: str) -> bool:
+    """Everything else is the page."""
+    return path == "/api" or path.startswith("/api/")
 
 
 def _is_unix_socket(scope: Scope) -> bool:

@@ -14,6 +14,7 @@ import ipaddress
 import os
 import signal
 import socket
+import ssl
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ from pathlib import Path
 
 import msgspec
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import gemba
 from gemba import clock
@@ -34,6 +37,9 @@ from gemba.store.hub import Hub
 
 _THREADS = 32
 _GRACE_SECONDS = 2
+_STALLED_SECONDS = 30.0
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class Bind(msgspec.Struct, frozen=True):
@@ -53,16 +59,41 @@ class Bind(msgspec.Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
+        return self.host == "localhost" or (self._address is not None and self._address.is_loopback)
+
+    @property
+    def is_any(self) -> bool:
+        """Every address of this machine, loopback included."""
+        return self._address is not None and self._address.is_unspecified
+
+    @property
+    def _address(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         try:
-            return ipaddress.ip_address(self.host).is_loopback
+            return ipaddress.ip_address(self.host)
         except ValueError:
-            return False
+            return None
+
+    def url(self, port: int) -> str:
+        """Where a browser on this machine finds the page."""
+        host = (*self.hosts, _LOOPBACK[0])[0] if self.is_any else self.host
+        return f"{self.scheme}://{_in_url(host)}:{port}"
+
+    def origins(self, port: int) -> frozenset[str]:
+        """The origins that are our own page's; their hosts are those we answer for."""
+        names = {self.host, *self.hosts, *(_LOOPBACK if self.is_loopback or self.is_any else ())}
+        # Browsers leave the scheme's own port out.
+        ports = [f":{port}", *([""] if port == _DEFAULT_PORTS[self.scheme] else [])]
+        return frozenset(f"{self.scheme}://{_in_url(name)}{port}" for name in names for port in ports)
 
     def check(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):
             raise Unusable("TLS needs both a certificate and a key", code="tls_incomplete")
+        if self.tls_cert is not None:
+            try:
+                # A key with a passphrase is refused here, where it would otherwise be asked for on the terminal.
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.tls_cert, self.tls_key, lambda: "")
+            except OSError as error:
+                raise Unusable(f"the TLS files cannot be used: {error}", code="tls_unusable") from None
         if not self.is_loopback and self.tls_cert is None and not self.allow_plain:
             raise Unusable(
                 f"{self.host} can be reached from other machines, and plain HTTP would show them the token: "
@@ -83,12 +114,67 @@ class ServerFile(msgspec.Struct, frozen=True):
     version: str
 
 
+class Protocol(H11Protocol):
+    """One connection. A client that has stopped reading is cut off; otherwise it would be waited for for ever."""
+
+    stalled_seconds = _STALLED_SECONDS
+    _cut_off: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._cut_off = self.loop.call_later(self.stalled_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._spare()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._spare()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        if self.flow.write_paused:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def _spare(self) -> None:
+        if self._cut_off is not None:
+            self._cut_off.cancel()
+            self._cut_off = None
+
+
 class Server(uvicorn.Server):
-    """uvicorn without its signal handling, which re-raises what it caught and so ends the process early."""
+    """uvicorn on TCP and on a unix socket, which has no TLS. It waits for `stop` instead of looking for signals.
+
+    Its own handling of signals raises again what it caught, and so ends the process before it has cleaned up.
+    """
+
+    def __init__(self, config: uvicorn.Config, unix: socket.socket, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._unix = unix
+        self._started = started
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self._stop.set()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        loop = asyncio.get_running_loop()
+        self.servers.append(await loop.create_unix_server(self._connected, sock=self._unix))
+        self._started()
+
+    async def main_loop(self) -> None:
+        await self._stop.wait()
+
+    def _connected(self) -> Protocol:
+        return Protocol(self.config, self.server_state, self.lifespan.state)
 
 
 def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> None:
@@ -103,35 +189,28 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
         port = tcp.getsockname()[1]
         told = ServerFile(
             pid=os.getpid(),
-            url=f"{bind.scheme}://{_in_url(bind.host)}:{port}",
+            url=bind.url(port),
             socket=str(unix_path),
             started_at=clock.rfc3339(clock.now()),
             version=gemba.__version__,
         )
-        origins = _origins(bind, port)
 
         async def main() -> None:
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "gemba"))
             async with app.running() as hub:
-                await _serve(app, hub, bind, [tcp, unix], token, origins, lambda: _tell(workspace, told, token, ready))
+                asgi = make_asgi(app, hub, token=token, origins=bind.origins(port))
+                server = Server(configure(asgi, bind), unix, lambda: ready(told, token))
+                _stop_on_signals(server, hub)
+                await server.serve(sockets=[tcp])
 
-        try:
+        with _told(workspace, told):
             asyncio.run(main())
-        finally:
-            workspace.server_file.unlink(missing_ok=True)
 
 
-async def _serve(
-    app: App,
-    hub: Hub,
-    bind: Bind,
-    sockets: list[socket.socket],
-    token: str,
-    origins: frozenset[str],
-    started: Callable[[], None],
-) -> None:
-    config = uvicorn.Config(
-        make_asgi(app, hub, token=token, origins=origins),
+def configure(asgi: ASGIApp, bind: Bind) -> uvicorn.Config:
+    return uvicorn.Config(
+        asgi,
+        http=Protocol,
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -143,17 +222,15 @@ async def _serve(
         ssl_certfile=bind.tls_cert,
         ssl_keyfile=bind.tls_key,
     )
-    server = Server(config)
 
+
+def _stop_on_signals(server: Server, hub: Hub) -> None:
     def stop() -> None:
         hub.close()
-        server.should_exit = True
+        server.stop()
 
-    loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    loop.call_soon(started)
-    await server.serve(sockets=sockets)
+        asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
 @contextmanager
@@ -185,11 +262,19 @@ def read_server_file(workspace: Workspace) -> ServerFile | None:
         return None
 
 
-def _tell(workspace: Workspace, told: ServerFile, token: str, ready: Callable[[ServerFile, str], None]) -> None:
+@contextmanager
+def _told(workspace: Workspace, told: ServerFile) -> Iterator[None]:
+    """While it lasts, the workspace's commands find the server: its sockets take connections already."""
     partial = workspace.server_file.with_suffix(".partial")
-    partial.write_bytes(msgspec.json.encode(told))
-    partial.replace(workspace.server_file)
-    ready(told, token)
+    try:
+        partial.write_bytes(msgspec.json.encode(told))
+        partial.replace(workspace.server_file)
+    except OSError as error:
+        raise Unusable(f"{workspace.server_file}: {error.strerror}", code="workspace_unwritable") from None
+    try:
+        yield
+    finally:
+        workspace.server_file.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -208,6 +293,7 @@ def _listen_tcp(bind: Bind) -> Iterator[socket.socket]:
                     found=bind.port,
                 ) from None
             listener.bind((bind.host, 0))
+        listener.listen()
         yield listener
 
 
@@ -229,6 +315,7 @@ def _listen_unix(path: Path) -> Iterator[socket.socket]:
         before = os.umask(0o177)
         try:
             listener.bind(str(path))
+            listener.listen()
         except OSError as error:
             raise Unusable(f"{path}: {error.strerror}", code="socket_unusable") from None
         finally:
@@ -237,13 +324,6 @@ def _listen_unix(path: Path) -> Iterator[socket.socket]:
             yield listener
         finally:
             path.unlink(missing_ok=True)
-
-
-def _origins(bind: Bind, port: int) -> frozenset[str]:
-    names = {bind.host, *bind.hosts}
-    if bind.is_loopback:
-        names |= {"127.0.0.1", "localhost", "::1"}
-    return frozenset(f"{bind.scheme}://{_in_url(name)}:{port}" for name in names)
 
 
 def _in_url(host: str) -> str:

@@ -1,18 +1,21 @@
 """`/api/events`: the event log as server-sent events, resumable with `Last-Event-ID`.
 
-Readers share the hub's ring; a client that does not read is dropped after a while and resumes where it was. Every
-stream ends at once when the hub is closed.
+Readers share the hub's ring and have no queue of their own: a reader that is slow is served from the log, one that
+does not read at all is cut off by the server and resumes where it was. Every stream ends at once when the hub is
+closed. What can no longer be told because retention has removed it is told as a `gap`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Iterator
 
 import msgspec
-from sse_starlette import EventSourceResponse
+import structlog
+from sqlalchemy.exc import DBAPIError
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from gemba.api.decode import decode_query
 from gemba.app import App
@@ -21,12 +24,18 @@ from gemba.event import Event, Filter
 from gemba.store import events
 from gemba.store.hub import Hub
 
+HEARTBEAT_SECONDS = 15.0
+
+_MEDIA_TYPE = "text/event-stream"
 _BURST = 50
-_HEARTBEAT_SECONDS = 15
-_SEND_TIMEOUT_SECONDS = 30
-_ENCODED_KEPT = 1024
+_CHUNK_BYTES = 64 * 1024
+_CONNECTED = b": connected\n\n"
+_HEARTBEAT = b": still here\n\n"
+_GAP = b'event: gap\ndata: {"reason": "some of what was asked for is no longer kept"}\n\n'
 
 _encode = msgspec.json.Encoder().encode
+
+log = structlog.get_logger("gemba.stream")
 
 
 class EventQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,53 +46,76 @@ class EventQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Stream:
-    """Makes one response a reader; encodes each event once for all of them."""
+    """Makes one response a reader."""
 
-    def __init__(self, app: App, hub: Hub) -> None:
+    def __init__(self, app: App, hub: Hub, heartbeat: float = HEARTBEAT_SECONDS) -> None:
         self._app = app
         self._hub = hub
-        self._encoded: dict[int, bytes] = {}
+        self._heartbeat = heartbeat
 
     async def respond(self, request: Request) -> Response:
         query = decode_query(request.scope["query_string"], EventQuery)
         names = frozenset(name.strip() for name in (query.name or "").split(",") if name.strip())
         wanted = Filter(names, query.session or None, query.ref or None)
         after = _sequence(request.headers.get("last-event-id") or query.after)
-        return EventSourceResponse(
-            self._events(wanted, after),
-            ping=_HEARTBEAT_SECONDS,
-            send_timeout=_SEND_TIMEOUT_SECONDS,
-            headers={"Cache-Control": "no-store"},
-        )
+        if request.method == "HEAD":
+            return Response(media_type=_MEDIA_TYPE)
+        beginning = _CONNECTED
+        if after is None:
+            after = self._hub.last
+        elif not await asyncio.to_thread(self._is_kept, after):
+            after, beginning = self._hub.last, _CONNECTED + _GAP
+        # The proxies that hold back what they pass on know this header.
+        headers = {"X-Accel-Buffering": "no"}
+        return StreamingResponse(self._events(beginning, after, wanted), headers=headers, media_type=_MEDIA_TYPE)
 
-    async def _events(self, wanted: Filter, after: int | None) -> AsyncIterator[bytes]:
-        seen = self._hub.last if after is None else after
+    async def _events(self, beginning: bytes, seen: int, wanted: Filter) -> AsyncIterator[bytes]:
         # Said at once, so that a client knows that it is connected before anything happens.
-        yield b": connected\n\n"
-        if after is not None and not await asyncio.to_thread(self._is_kept, after):
-            seen = self._hub.last
-            yield b'event: gap\ndata: {"reason": "some of what was asked for is no longer kept"}\n\n'
+        yield beginning
+        now = asyncio.get_running_loop().time
+        quiet_until = now() + self._heartbeat
         while not self._hub.closed:
-            await self._hub.beyond(seen)
-            found, seen = await self._hub.read(seen, _BURST, wanted)
-            if found:
-                yield b"".join(map(self._encode, found))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(quiet_until):
+                    await self._hub.beyond(seen)
+            try:
+                chunks, seen = await self._read(seen, wanted)
+            except DBAPIError as error:
+                # Only one that fell behind reads the database. It comes again, with the last id it saw.
+                log.warning("a stream ends: the event log is unreadable", reason=str(error.orig).strip())
+                return
+            if not chunks and now() >= quiet_until:
+                chunks = [_HEARTBEAT]
+            for chunk in chunks:
+                yield chunk
+                quiet_until = now() + self._heartbeat
             # Let other readers in between two bursts.
             await asyncio.sleep(0)
+
+    async def _read(self, after: int, wanted: Filter) -> tuple[list[bytes], int]:
+        """What to send next, and the id up to which everything has been seen then."""
+        found, seen = await self._hub.read(after, _BURST, wanted)
+        # Asked after the reading: what was removed meanwhile is noticed.
+        if seen > after and not self._hub.holds(after) and not await asyncio.to_thread(self._is_kept, after):
+            return [_GAP], self._hub.last
+        return list(_chunks(found)), seen
 
     def _is_kept(self, after: int) -> bool:
         """Is every event after this one still there? An id beyond the log is of another log."""
         with self._app.database.read() as connection:
             return events.floor(connection) <= after <= events.last_id(connection)
 
-    def _encode(self, event: Event) -> bytes:
-        encoded = self._encoded.get(event.id)
-        if encoded is None:
-            encoded = b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.name.encode(), _encode(event))
-            self._encoded[event.id] = encoded
-            if len(self._encoded) > _ENCODED_KEPT:
-                del self._encoded[next(iter(self._encoded))]
-        return encoded
+
+def _chunks(found: list[Event]) -> Iterator[bytes]:
+    """The events as they go over the wire, several at once as long as they are small."""
+    chunk = bytearray()
+    for event in found:
+        chunk += b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.name.encode(), _encode(event))
+        if len(chunk) >= _CHUNK_BYTES:
+            yield bytes(chunk)
+            chunk.clear()
+    if chunk:
+        yield bytes(chunk)
 
 
 def _sequence(text: str | None) -> int | None:
