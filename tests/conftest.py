@@ -14,6 +14,7 @@ pytest_plugins = [
     "tests.fixtures.environment",
     "tests.fixtures.leftovers",
     "tests.fixtures.servers",
+    "tests.fixtures.api",  # after servers, which it imports
 ]
 
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.

@@ -1,0 +1,88 @@
+"""Over HTTP: sessions, and the checks of the Health screen."""
+
+import pytest
+
+import gemba
+from tests.fixtures.api import Api
+
+
+def test_a_session_is_listed_with_what_its_frames_said(api: Api) -> None:
+    api.take("SessionStart", {}, "s-1", agent_type="claude")
+    api.take("GembaState", {"state": "working", "bead_id": "gm-7", "note": "tests first"}, "s-1", agent_type="claude")
+
+    listed = api.get("/api/sessions")
+
+    (session,) = listed["sessions"]
+    assert session["first_seen_at"] <= session["last_frame_at"]
+    times = ("first_seen_at", "last_frame_at")
+    assert {name: value for name, value in session.items() if name not in times} == {
+        "id": "s-1",
+        "agent_type": "claude",
+        "mode": "balanced",
+        "role": None,
+        "lifecycle": "running",
+        "reported_state": "working",
+        "note": "tests first",
+        "bead_id": "gm-7",
+        "needs_you": False,
+    }
+    assert listed["as_of"] == 2
+
+
+def test_a_session_needs_you_while_it_prompts_or_a_blocking_escalation_is_unresolved(api: Api) -> None:
+    def needing() -> set[str]:
+        return {session["id"] for session in api.get("/api/sessions")["sessions"] if session["needs_you"]}
+
+    api.ask(session="advised")
+    blocked = api.ask(session="blocked", kind="blocker")
+    api.take("GembaState", {"state": "prompting"}, "prompting")
+    assert needing() == {"blocked", "prompting"}
+
+    api.post(f"/api/escalations/{blocked}/respond", {"text": "go"})
+    api.take("UserPromptSubmit", {"prompt": "go on"}, "prompting")
+    assert needing() == set()
+
+
+def test_the_session_heard_of_last_is_listed_first_and_a_limit_cuts_the_rest(api: Api) -> None:
+    for session in ("first", "second", "third"):
+        api.take("SessionStart", {}, session)
+    api.take("Stop", {}, "first")
+
+    assert [session["id"] for session in api.get("/api/sessions?limit=2")["sessions"]] == ["first", "third"]
+
+
+def test_a_session_that_ended_is_completed(api: Api) -> None:
+    api.take("SessionStart", {})
+    api.take("SessionEnd", {})
+
+    assert api.get("/api/sessions")["sessions"][0]["lifecycle"] == "completed"
+
+
+def test_doctor_counts_what_waits_and_says_what_is_wrong(api: Api) -> None:
+    healthy = api.get("/api/doctor")
+    assert (healthy["status"], healthy["version"]) == ("ok", gemba.__version__), healthy
+    assert all(check["status"] == "ok" and check["hint"] is None for check in healthy["checks"])
+
+    api.ask()
+    api.ask(kind="blocker")
+    api.take("GembaAsk", {"kind": "blocker", "role": "coach", "text": "a coach never blocks"})
+    api.take("GembaState", {"state": "working"}, workspace="/nowhere")
+    sick = api.get("/api/doctor")
+
+    assert sick["status"] == "warn"
+    warned = {check["id"] for check in sick["checks"] if check["status"] == "warn"}
+    assert warned == {"frames", "strays"}
+    assert all(check["hint"] for check in sick["checks"] if check["status"] == "warn")
+    counters = sick["counters"]
+    assert (counters["escalations_unresolved"], counters["escalations_blocking"]) == (2, 1)
+    assert (counters["frames_ingested"], counters["frames_dropped"]) == (3, 1)
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/api/version", "/api/openapi.json"])
+def test_what_says_nothing_of_the_workspace_is_readable_without_a_token(api: Api, path: str) -> None:
+    assert api.request("GET", path, Authorization="").status == 200
+
+
+def test_health_and_version_say_so(api: Api) -> None:
+    assert api.get("/api/health") == {"status": "ok"}
+    assert api.get("/api/version") == {"version": gemba.__version__}
