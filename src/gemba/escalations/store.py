@@ -133,10 +133,11 @@ def reopen(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
             code="not_reopenable",
             escalation=view(row),
         )
-    reply.retract(tx, id)
     cleared = ("outcome", "reply_text", "reply_option", "decision", "action", "resolved_by", "resolved_at")
     nothing: dict[str, Any] = dict.fromkeys((*cleared, "snoozed_until", "delivery_note"))
-    return move(tx, row, "reopened", {**nothing, "delivery": Delivery.NONE})
+    reopened = move(tx, row, "reopened", {**nothing, "delivery": Delivery.NONE})
+    reply.retract(tx, id)
+    return reopened
 
 
 ACTIONS = (
@@ -169,9 +170,7 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
 def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply) -> Escalation:
     """End it with a reply, and put the reply on its way."""
     delivery, note = _route(Channel(row.channel), answer)
-    if row.channel == Channel.TOOL_CALL:
-        reply.post(tx, row.id, answer.outcome, answer.text, answer.option)
-    return move(
+    settled = move(
         tx,
         row,
         event,
@@ -188,6 +187,10 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply) -> Escalat
             "resolved_at": tx.now,
         },
     )
+    # Only now: of two that settle it at once, one never gets here.
+    if row.channel == Channel.TOOL_CALL:
+        reply.post(tx, row.id, answer.outcome, answer.text, answer.option)
+    return settled
 
 
 def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str | None = None) -> None:
