@@ -1,10 +1,45 @@
-"""What an event is: something that happened, with a name, a payload and whom it concerns. Types only."""
+"""What an event is: something that happened, with a name, a payload and whom it concerns. Types and names only.
+
+`ref` is the id of the escalation or assumption that an event is about; of an event about neither, its frame's id.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
+
+# Every event there is, and what it tells. First what frames said, then what became of it: `<noun>.<past>`.
+NAMES = {
+    "escalation_opened": "an agent, or its client, wants something from the operator",
+    "assumption_recorded": "an agent took a decision alone",
+    "session_state_reported": "an agent said what it is doing",
+    "session_transition": "a session began, or is over",
+    "turn_ended": "the agent finished its turn and waits for its next prompt",
+    "subagent_stopped": "an agent's own subagent finished",
+    "user_message": "somebody typed at the agent's own prompt",
+    "tool_use": "the agent is about to use a tool (phase pre), or has used it (phase post)",
+    "notification_kept": "the client notified of something that needs nobody, or of a dialog that is known already",
+    "permission_settled": "a permission dialog of the client is closed",
+    "reply_read": "the agent has read its reply",
+    "ask_withdrawn": "the agent took its ask back",
+    "skill_output_emitted": "a skill gave its output",
+    "handoff_received": "an agent's turn ended in an envelope",
+    "unknown_hook": "a frame that Gemba does not know; it is kept",
+    "frame_dropped": "a frame that was refused, or lines that are no frames, and why",
+    "escalation.acknowledged": "the operator has seen it",
+    "escalation.snoozed": "the operator wants to see it later",
+    "escalation.reopened": "it waits again: its snooze is over, or the operator undid what typing had resolved",
+    "escalation.resolved": "it is answered",
+    "escalation.dismissed": "the operator declined to answer",
+    "escalation.expired": "its time ran out",
+    "escalation.withdrawn": "nobody wants the answer any more",
+    "escalation.delivered": "the asker has the reply",
+    "escalation.undelivered": "the reply has not reached the asker, and why",
+    "assumption.overturned": "the operator decided otherwise",
+    "assumption.delivered": "the agent has read that it was overturned",
+    "assumption.undelivered": "the agent could not be told that it was overturned, and why",
+}
 
 
 class Draft(msgspec.Struct, frozen=True):

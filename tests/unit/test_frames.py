@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gemba import wire
 from gemba.sessions.frames import Frame, Unreadable, read_frame
 
-WHOLE = {
+WHOLE: dict[str, Any] = {
     "ts": "2026-03-01T10:00:00.000001Z",
     "session_id": "worker-1",
     "workspace": "/srv/shop",
@@ -114,7 +114,7 @@ json_values = st.recursive(
 )
 
 
-@given(st.fixed_dictionaries({}, optional={name: json_values for name in (*WHOLE, "payload_raw", "other")}))
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys((*WHOLE, "payload_raw", "other"), json_values)))
 def test_any_object_is_a_frame_or_has_a_reason(document: dict[str, Any]) -> None:
     assert isinstance(read_frame(json.dumps(document).encode()), Frame | Unreadable)
 

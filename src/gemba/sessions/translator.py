@@ -18,10 +18,8 @@ from gemba.sessions.frames import Frame
 from gemba.sessions.session import Facts, Prompt, ReportedState
 from gemba.text import storable
 
-LONGEST_ID = 256
-_LONGEST_TITLE = 500
-_LONGEST_OPTION = 2_000
-_MOST_OPTIONS = 50
+_LONGEST_PATH = 4096
+_LONGEST_TIME = 64
 # A client's own JSON is kept verbatim up to these limits; the whole of it stays in the session log.
 _LONGEST_STRING = 16_000
 _DEEPEST = 32
@@ -36,13 +34,16 @@ class Translation(NamedTuple):
     prompts: tuple[Prompt, ...]
 
 
+Translate = Callable[[Frame, dict[str, Any], Facts], Translation]
+
+
 class Dropped(Exception):
     """A frame that must not take effect; the reason is kept."""
 
 
 def translate(frame: Frame, facts: Facts) -> Translation:
     payload = frame.payload or {}
-    translate_hook = _HOOKS.get(frame.hook, _unknown)
+    translate_hook = HOOKS.get(frame.hook, _unknown)
     try:
         return translate_hook(frame, payload, facts)
     except Dropped as dropped:
@@ -63,12 +64,12 @@ def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
         "role": role,
         "text": text,
         "mode": mode,
-        "bead_id": _text(payload, "bead_id", LONGEST_ID) or None,
+        "bead_id": _text(payload, "bead_id", wire.MAX_ID) or None,
         "agent_type": agent_type_of(frame),
-        "cwd": _text(payload, "cwd", 4096) or None,
-        "commit": _text(payload, "commit", LONGEST_ID) or None,
-        "branch": _text(payload, "branch", LONGEST_ID) or None,
-        "asked_at": frame.ts,
+        "cwd": _text(payload, "cwd", _LONGEST_PATH) or None,
+        "commit": _text(payload, "commit", wire.MAX_ID) or None,
+        "branch": _text(payload, "branch", wire.MAX_ID) or None,
+        "asked_at": _time(frame),
     }
     if kind == "assumption":
         chose = _text(payload, "chose", wire.MAX_TEXT)
@@ -83,7 +84,7 @@ def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
         "kind": kind,
         "channel": "tool_call",
         "urgency": wire.urgency_of(kind, mode),
-        "title": _text(payload, "title", _LONGEST_TITLE) or None,
+        "title": _text(payload, "title", wire.MAX_TITLE) or None,
         "options": _options(payload),
         "waiting": payload.get("wait") is True,
     }
@@ -93,13 +94,13 @@ def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
 def _state(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     reported = {
         "state": _one_of(payload, "state", wire.STATES),
-        "bead_id": _text(payload, "bead_id", LONGEST_ID) or None,
-        "note": _text(payload, "note", _LONGEST_OPTION) or None,
+        "bead_id": _text(payload, "bead_id", wire.MAX_ID) or None,
+        "note": _text(payload, "note", wire.MAX_NOTE) or None,
     }
     return _only(facts, _draft(frame, "session_state_reported", reported))
 
 
-def _about_an_ask(name: str) -> Callable[[Frame, dict[str, Any], Facts], Translation]:
+def _about_an_ask(name: str) -> Translate:
     def about(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
         target = payload.get("event_id")
         if not isinstance(target, str) or not wire.valid_event_id(target):
@@ -109,9 +110,9 @@ def _about_an_ask(name: str) -> Callable[[Frame, dict[str, Any], Facts], Transla
     return about
 
 
-def _verbatim(name: str, **fixed: Any) -> Callable[[Frame, dict[str, Any], Facts], Translation]:
+def _verbatim(name: str, longest: int = _LONGEST_STRING) -> Translate:
     def keep(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
-        return _only(facts, _draft(frame, name, {**_bounded(payload), **fixed}))
+        return _only(facts, _draft(frame, name, _bounded(payload, longest)))
 
     return keep
 
@@ -131,9 +132,9 @@ def _stop(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     return Translation((_draft(frame, "turn_ended", _bounded(payload)), *settled), ())
 
 
-def _tool_use(phase: str) -> Callable[[Frame, dict[str, Any], Facts], Translation]:
+def _tool_use(phase: str) -> Translate:
     def used(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
-        draft = _draft(frame, "tool_use", {"phase": phase, **_bounded(payload)})
+        draft = _draft(frame, "tool_use", {**_bounded(payload), "phase": phase})
         if phase == "pre":
             return _only(facts, draft)
         call = _call(payload)
@@ -148,8 +149,8 @@ def _tool_use(phase: str) -> Callable[[Frame, dict[str, Any], Facts], Translatio
 
 def _notification(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     """The client's own words for what it wants: `notification_type`, else `type`, else `kind`."""
-    named = next((payload[key] for key in ("notification_type", "type", "kind") if payload.get(key)), "")
-    word = named.lower() if isinstance(named, str) else ""
+    words = (_text(payload, key, wire.MAX_ID) for key in ("notification_type", "type", "kind"))
+    word = next((word.strip().lower() for word in words if word.strip()), "")
     if word.startswith("elicitation") or word in ("hitl", "approval", "hitl_approval"):
         opened = _client_escalation(frame, payload, "hitl_approval")
         return _only(facts, _draft(frame, "escalation_opened", opened))
@@ -168,34 +169,42 @@ def _permission_request(frame: Frame, payload: dict[str, Any], facts: Facts) -> 
 def _permission(frame: Frame, payload: dict[str, Any], facts: Facts, call: str | None) -> Translation:
     """A dialog is told of twice, by PermissionRequest and seconds later by Notification: it is one escalation."""
     for prompt in facts.prompts:
-        if prompt.fresh and (prompt.call is None or call is None or prompt.call == call):
+        if prompt.fresh and (prompt.call is None or call is None):
             known = Prompt(prompt.ref, prompt.call or call)
             prompts = tuple(known if other is prompt else other for other in facts.prompts)
             kept = Draft("notification_kept", _bounded(payload), frame.session_id, prompt.ref)
             return Translation((kept,), prompts)
+    # PermissionRequest comes once a dialog: for a call that is known already, the dialog before it was closed.
+    closed = tuple(prompt for prompt in facts.prompts if call is not None and prompt.call == call)
+    settled = tuple(_settled(frame, prompt, "it was asked again") for prompt in closed)
     opened = _draft(frame, "escalation_opened", _client_escalation(frame, payload, "permission_prompt"))
-    return Translation((opened,), (*facts.prompts, Prompt(frame.event_id, call)))
+    left = tuple(prompt for prompt in facts.prompts if prompt not in closed)
+    return Translation((*settled, opened), (*left, Prompt(frame.event_id, call)))
 
 
 def _user_message(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     """The correlator decides what the words answered. A dialog told of from now on is another one."""
     text = _text(payload, "prompt", wire.MAX_TEXT)
-    message = {"text": text, "by_client": text.startswith(_CLIENT_PROMPT), "asked_at": frame.ts}
+    message = {"text": text, "by_client": text.startswith(_CLIENT_PROMPT), "asked_at": _time(frame)}
     return Translation((_draft(frame, "user_message", message),), tuple(prompt.aged() for prompt in facts.prompts))
 
 
 def _unknown(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
-    kept = {"hook": frame.hook, "payload": _bounded(payload), "payload_raw": _cut(frame.payload_raw or "", 1000)}
+    kept = {
+        "hook": frame.hook,
+        "payload": _bounded(payload),
+        "payload_raw": _cut(storable(frame.payload_raw or ""), 1000),
+    }
     return _only(facts, _draft(frame, "unknown_hook", kept))
 
 
-_HOOKS: dict[str, Callable[[Frame, dict[str, Any], Facts], Translation]] = {
+HOOKS: dict[str, Translate] = {
     "GembaAsk": _ask,
     "GembaState": _state,
     "GembaReplyRead": _about_an_ask("reply_read"),
     "GembaWithdraw": _about_an_ask("ask_withdrawn"),
-    "GembaSkillOutput": _verbatim("skill_output_emitted"),
-    "GembaHandoff": _verbatim("handoff_received"),
+    "GembaSkillOutput": _verbatim("skill_output_emitted", longest=wire.MAX_LINE),
+    "GembaHandoff": _verbatim("handoff_received", longest=wire.MAX_LINE),
     "SessionStart": _session_start,
     "SessionEnd": _session_end,
     "Stop": _stop,
@@ -215,7 +224,7 @@ def mode_of(payload: dict[str, Any]) -> str:
 
 
 def agent_type_of(frame: Frame) -> str:
-    return _cut(storable(frame.agent_type or ""), LONGEST_ID)
+    return _cut(storable(frame.agent_type or ""), wire.MAX_ID)
 
 
 def _client_escalation(frame: Frame, payload: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -227,21 +236,21 @@ def _client_escalation(frame: Frame, payload: dict[str, Any], kind: str) -> dict
         "role": None,
         "text": _message(payload) or "The agent's client asks for your permission.",
         "mode": mode,
-        "title": _text(payload, "title", _LONGEST_TITLE) or None,
+        "title": _text(payload, "title", wire.MAX_TITLE) or None,
         "options": [],
         "bead_id": None,
         "agent_type": agent_type_of(frame),
-        "cwd": _text(payload, "cwd", 4096) or None,
+        "cwd": _text(payload, "cwd", _LONGEST_PATH) or None,
         "commit": None,
         "branch": None,
         "waiting": True,
-        "asked_at": frame.ts,
+        "asked_at": _time(frame),
     }
 
 
 def _message(payload: dict[str, Any]) -> str:
     message = _text(payload, "message", wire.MAX_TEXT)
-    tool = _text(payload, "tool_name", LONGEST_ID)
+    tool = _text(payload, "tool_name", wire.MAX_ID)
     if message or not tool:
         return message
     call = msgspec.json.format(msgspec.json.encode(_bounded(payload.get("tool_input"))), indent=2).decode()
@@ -269,8 +278,13 @@ def _only(facts: Facts, draft: Draft) -> Translation:
 def _one_of(payload: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str:
     value = payload.get(key)
     if not isinstance(value, str) or value not in allowed:
-        raise Dropped(f"{key} is {_cut(repr(value), 80)}; allowed: {', '.join(allowed)}")
+        found = repr(value[:80]) if isinstance(value, str) else "missing" if value is None else "no text"
+        raise Dropped(f"{key} is {found}; allowed: {', '.join(allowed)}")
     return value
+
+
+def _time(frame: Frame) -> str:
+    return storable(frame.ts[:_LONGEST_TIME])
 
 
 def _text(payload: dict[str, Any], key: str, longest: int) -> str:
@@ -282,8 +296,8 @@ def _options(payload: dict[str, Any]) -> list[str]:
     value = payload.get("options")
     if not isinstance(value, list):
         return []
-    texts = [_cut(storable(option), _LONGEST_OPTION) for option in value if isinstance(option, str) and option.strip()]
-    return texts[:_MOST_OPTIONS]
+    texts = [_cut(storable(option), wire.MAX_OPTION) for option in value if isinstance(option, str) and option.strip()]
+    return texts[: wire.MAX_OPTIONS]
 
 
 def _cut(text: str, longest: int) -> str:
@@ -292,13 +306,13 @@ def _cut(text: str, longest: int) -> str:
     return f"{text[:longest]}… (cut: {len(text):,} characters; the session log has them all)"
 
 
-def _bounded(value: Any, depth: int = 0) -> Any:
+def _bounded(value: Any, longest: int = _LONGEST_STRING, depth: int = 0) -> Any:
     if isinstance(value, str):
-        return _cut(storable(value), _LONGEST_STRING)
+        return _cut(storable(value), longest)
     if depth >= _DEEPEST and isinstance(value, dict | list):
         return "… (cut: nested too deeply)"
     if isinstance(value, dict):
-        return {_cut(storable(key), LONGEST_ID): _bounded(item, depth + 1) for key, item in value.items()}
+        return {_cut(storable(key), wire.MAX_ID): _bounded(item, longest, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_bounded(item, depth + 1) for item in value]
+        return [_bounded(item, longest, depth + 1) for item in value]
     return value
