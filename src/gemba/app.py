@@ -182,4 +182,4 @@ def _reply_failed(tx: Transaction, event_id: str, reason: str) -> None:
     try:
         escalations.set_delivery(tx, escalations.get(tx.connection, event_id), Delivery.UNDELIVERED, reason)
     except NotFound:
-        assumptions.undeliverable(tx, event_id)
+        assumptions.undeliverable(tx, event_id, reason)

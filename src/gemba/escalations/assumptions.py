@@ -53,7 +53,7 @@ def record(tx: Transaction, draft: Draft) -> None:
         "session_id": draft.session_id,
         **{name: payload[name] for name in ("agent_type", "role", "text", "chose", "bead_id", "cwd", "branch")},
         "commit_hash": payload["commit"],
-        "recorded_at": clock.parse(payload["asked_at"]) or tx.now,
+        "recorded_at": min(clock.parse(payload["asked_at"]) or tx.now, tx.now),
         "delivery": Delivery.NONE,
     }
     tx.insert_new(assumptions, [row], "id")
@@ -99,10 +99,11 @@ def reply_read(tx: Transaction, draft: Draft) -> None:
         tx.emit(Draft("assumption.delivered", {}, draft.session_id, draft.ref))
 
 
-def undeliverable(tx: Transaction, id: str) -> None:
+def undeliverable(tx: Transaction, id: str, reason: str) -> None:
     """The other decision could not be put where the agent would find it."""
     pending = (assumptions.c.id == id, assumptions.c.delivery == Delivery.PENDING)
-    tx.connection.execute(update(assumptions).where(*pending).values(delivery=Delivery.UNDELIVERED))
+    if tx.connection.execute(update(assumptions).where(*pending).values(delivery=Delivery.UNDELIVERED)).rowcount:
+        tx.emit(Draft("assumption.undelivered", {"note": reason}, _get(tx.connection, id).session_id, id))
 
 
 ACTIONS = (

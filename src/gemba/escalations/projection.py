@@ -40,14 +40,15 @@ def _open(tx: Transaction, drafts: Sequence[Draft]) -> None:
 
 
 def _user_message(tx: Transaction, draft: Draft) -> None:
-    typed = draft.payload["text"].strip()
     if draft.payload["by_client"]:
         return
+    typed = draft.payload["text"].strip()
     replied = _first(
         tx,
         escalations.c.session_id == draft.session_id,
         escalations.c.delivery.in_((Delivery.PENDING, Delivery.UNDELIVERED)),
         escalations.c.reply_text == typed,
+        escalations.c.reply_text != "",
     )
     if replied is not None:
         set_delivery(tx, replied, Delivery.DELIVERED)
@@ -64,11 +65,15 @@ def _user_message(tx: Transaction, draft: Draft) -> None:
 
 
 def _permission_settled(tx: Transaction, draft: Draft) -> None:
-    row = _first(tx, escalations.c.id == draft.ref, ~escalations.c.resolved)
-    if row is not None:
-        settle(
-            tx, row, "resolved", Reply("answered", f"answered in the agent's window ({draft.payload['how']})", "pane")
-        )
+    """The dialog is closed: somebody decided it in the agent's window, as answered here before or not."""
+    row = _first(tx, escalations.c.id == draft.ref)
+    if row is None:
+        return
+    if row.resolved:
+        set_delivery(tx, row, Delivery.DELIVERED)
+    else:
+        text = f"answered in the agent's window ({draft.payload['how']})"
+        settle(tx, row, "resolved", Reply("answered", text, "pane"))
 
 
 def _reply_read(tx: Transaction, draft: Draft) -> None:
@@ -106,9 +111,8 @@ def _first(tx: Transaction, *conditions: Any) -> Row[Any] | None:
 
 
 def _moment(tx: Transaction, draft: Draft) -> int:
-    """When the frame says it happened; a writer without a usable clock counts as now."""
-    written = clock.parse(draft.payload["asked_at"])
-    return tx.now if written is None else written
+    """When the frame says it happened; without a usable clock, or with one that runs ahead, now."""
+    return min(clock.parse(draft.payload["asked_at"]) or tx.now, tx.now)
 
 
 def _new_row(tx: Transaction, draft: Draft) -> dict[str, Any]:

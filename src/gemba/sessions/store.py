@@ -158,7 +158,7 @@ def read_strays(connection: Connection) -> list[tuple[str, int, str]]:
 def meet(tx: Transaction, batch: Sequence[Frame]) -> dict[str, Facts]:
     """Make sure that every session of the batch has a row; what is known of each."""
     ids = {frame.session_id for frame in batch}
-    agent_types = {frame.session_id: agent_type_of(frame) for frame in batch}
+    agent_types = dict.fromkeys(ids, "") | {f.session_id: name for f in batch if (name := agent_type_of(f))}
     known = {row.id: row for row in tx.connection.execute(select(sessions).where(sessions.c.id.in_(ids)))}
     tx.insert_new(sessions, [_new_row(tx, id, agent_types[id]) for id in ids if id not in known], "id")
     seen = [{"seen": id, "agent": agent_types[id]} for id in known]
@@ -205,12 +205,15 @@ def _changes(tx: Transaction, draft: Draft) -> dict[str, Any]:
     payload = draft.payload
     match draft.name:
         case "session_state_reported":
-            return {"reported_state": payload["state"], "note": payload["note"], "bead_id": payload["bead_id"]}
+            bead = {"bead_id": payload["bead_id"]} if payload["bead_id"] else {}
+            return {"reported_state": payload["state"], "note": payload["note"], **bead}
         case "session_transition":
             row = select(sessions.c.lifecycle).where(sessions.c.id == draft.session_id)
             state = Lifecycle(tx.connection.execute(row).scalar_one())
             if LIFECYCLE.allows(state, payload["to"]):
                 return {"lifecycle": payload["to"], "close_reason": payload.get("close_reason")}
+        case "assumption_recorded":
+            return {"mode": payload["mode"]}
         case "escalation_opened" if payload["channel"] == "tool_call":
             return {"mode": payload["mode"]}
         case "user_message":
