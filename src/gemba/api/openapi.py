@@ -112,15 +112,17 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
 
 
 def _query_parameters(query: type[msgspec.Struct]) -> list[dict[str, Any]]:
-    _, components = msgspec.json.schema_components([query], ref_template=_REF)
-    properties = components[query.__name__].get("properties", {})
-    return [{"name": name, "in": "query", "schema": _inlined(schema)} for name, schema in properties.items()]
-
-
-def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is absent rather than null, so `null` is no value of it."""
-    choices = [choice for choice in schema.get("anyOf", [schema]) if choice.get("type") != "null"]
-    return choices[0] if len(choices) == 1 else {"anyOf": choices}
+    """A parameter's schema stands where it is used: what only a query needs is no component of its own."""
+    _, components = msgspec.json.schema_components([query], ref_template="{name}")
+    parameters = []
+    for name, schema in components[query.__name__].get("properties", {}).items():
+        # A parameter is absent rather than null, so `null` is no value of it.
+        choices = [choice for choice in schema.get("anyOf", [schema]) if choice.get("type") != "null"]
+        choices = [components.get(choice.get("$ref"), choice) for choice in choices]
+        parameters.append(
+            {"name": name, "in": "query", "schema": choices[0] if len(choices) == 1 else {"anyOf": choices}}
+        )
+    return parameters
 
 
 def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from gemba.doctor import Diagnosis, diagnose
 from gemba.errors import Invalid
 from gemba.escalations.assumption import Assumption
 from gemba.escalations.assumptions import list_assumptions
-from gemba.escalations.escalation import Escalation, Urgency
-from gemba.escalations.inbox import Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
+from gemba.escalations.escalation import Delivery, Escalation, Urgency
+from gemba.escalations.inbox import Order, Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -45,8 +45,10 @@ class EscalationQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: str | None = None
     kind: str | None = None
     urgency: Urgency | None = None
+    delivery: Delivery | None = None
     session: str | None = None
     work_item: str | None = None
+    order: Order = Order.INBOX
     limit: Limit = 50
     cursor: str | None = None
 
@@ -106,13 +108,14 @@ def escalations(app: App, query: EscalationQuery) -> EscalationList:
         parse_states(query.state) if query.state else frozenset(),
         query.kind,
         query.urgency,
+        query.delivery,
         query.session,
         query.work_item,
     )
     after = _open_cursor(query.cursor, tuple[int, int, str])
     with app.database.read() as connection:
         as_of = _as_of(connection)
-        page = list_escalations(connection, wanted, query.limit, after)
+        page = list_escalations(connection, wanted, query.limit, after, query.order)
     return EscalationList(page.escalations, page.total, _seal_cursor(page.next), as_of)
 
 

@@ -1,4 +1,4 @@
-"""Reading escalations: one page of them by filter, blocking first, oldest first within.
+"""Reading escalations: one page of them by filter, blocking first and oldest first within, or what changed last first.
 
 Whether the code moved since an ask is looked up when it is read, from git's files, once a worktree and page.
 """
@@ -6,6 +6,7 @@ Whether the code moved since an ask is looked up when it is read, from git's fil
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from functools import cache
 from typing import Any
 
@@ -14,12 +15,21 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select, tuple_
 
 from gemba import wire
 from gemba.errors import Invalid
-from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, Stale, State, Urgency
-from gemba.escalations.store import escalations, get, view
+from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, State, Urgency
+from gemba.escalations.store import escalations, get, stale_of, view
 
 LONGEST_IN_LIST = 2_000
 
+# Where a page ended: the sort key of its last escalation. What changed last has no rank.
 Place = tuple[int, int, str]
+
+_INBOX = (escalations.c.rank, escalations.c.opened_at, escalations.c.id)
+_RECENT = (escalations.c.changed_at, escalations.c.id)
+
+
+class Order(StrEnum):
+    INBOX = "inbox"  # blocking first, oldest first within
+    RECENT = "recent"  # what changed last first
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -28,6 +38,7 @@ class Wanted(msgspec.Struct, frozen=True):
     states: frozenset[State] = frozenset()
     kind: str | None = None
     urgency: Urgency | None = None
+    delivery: Delivery | None = None
     session: str | None = None
     work_item: str | None = None
 
@@ -43,6 +54,7 @@ class Wanted(msgspec.Struct, frozen=True):
         for column, value in (
             (columns.kind, self.kind),
             (columns.urgency, self.urgency),
+            (columns.delivery, self.delivery),
             (columns.session_id, self.session),
             (columns.bead_id, self.work_item),
         ):
@@ -79,22 +91,29 @@ def parse_states(text: str) -> frozenset[State]:
     return frozenset(states)
 
 
-def list_escalations(connection: Connection, wanted: Wanted, limit: int, after: Place | None = None) -> Page:
+def list_escalations(
+    connection: Connection, wanted: Wanted, limit: int, after: Place | None = None, order: Order = Order.INBOX
+) -> Page:
     conditions = wanted.conditions()
     total = connection.execute(select(func.count()).select_from(escalations).where(*conditions)).scalar_one()
-    key = (escalations.c.rank, escalations.c.opened_at, escalations.c.id)
-    query = select(escalations).where(*conditions).order_by(*key).limit(limit + 1)
-    if after is not None:
-        query = query.where(tuple_(*key) > after)
+    query = select(escalations).where(*conditions).limit(limit + 1)
+    if order is Order.INBOX:
+        query = query.order_by(*_INBOX)
+        if after is not None:
+            query = query.where(tuple_(*_INBOX) > after)
+    else:
+        query = query.order_by(*(column.desc() for column in _RECENT))
+        if after is not None:
+            query = query.where(tuple_(*_RECENT) < after[1:])
     rows = connection.execute(query).all()
     shown = rows[:limit]
-    last = shown[-1] if len(rows) > limit else None
-    return Page(_views(shown), total, None if last is None else (last.rank, last.opened_at, last.id))
+    last = _place(shown[-1], order) if len(rows) > limit else None
+    return Page(_views(shown), total, last)
 
 
 def get_escalation(connection: Connection, id: str) -> Escalation:
     row = get(connection, id)
-    return view(row, stale=_stale(row, wire.git_head))
+    return view(row, stale=stale_of(row))
 
 
 def sessions_needing_you(connection: Connection) -> set[str]:
@@ -115,13 +134,10 @@ def counts(connection: Connection) -> dict[str, int]:
     }
 
 
+def _place(row: Row[Any], order: Order) -> Place:
+    return (row.rank, row.opened_at, row.id) if order is Order.INBOX else (0, row.changed_at, row.id)
+
+
 def _views(rows: Sequence[Row[Any]]) -> list[Escalation]:
     head_of = cache(wire.git_head)
-    return [view(row, longest=LONGEST_IN_LIST, stale=_stale(row, head_of)) for row in rows]
-
-
-def _stale(row: Row[Any], head_of: Any) -> Stale | None:
-    if row.resolved or row.commit_hash is None or row.cwd is None:
-        return None
-    head, _ = head_of(row.cwd)
-    return None if head is None or head == row.commit_hash else Stale(row.commit_hash, head)
+    return [view(row, longest=LONGEST_IN_LIST, stale=stale_of(row, head_of)) for row in rows]

@@ -5,10 +5,25 @@ Of two that move the same escalation at once, one wins; the other gets a Conflic
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, select, update
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Index,
+    Integer,
+    Row,
+    Table,
+    Text,
+    select,
+    update,
+)
 
 from gemba import clock, wire
 from gemba.action import Action, Nothing
@@ -68,6 +83,7 @@ escalations = Table(
     Column("resolved_by", Text),
     Column("resolved_at", BigInteger),
     Index("escalations_inbox", "resolved", "rank", "opened_at", "id"),
+    Index("escalations_by_change", "resolved", "changed_at", "id"),
     Index("escalations_by_rank", "rank", "opened_at", "id"),
     Index("escalations_by_session", "session_id", "resolved", "opened_at"),
     Index("escalations_by_bead", "bead_id", "rank", "opened_at"),
@@ -104,7 +120,9 @@ def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
 
 def acknowledge(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
     row = _unresolved(tx, id)
-    return view(row) if row.state == State.ACKNOWLEDGED else move(tx, row, "acknowledged", {"snoozed_until": None})
+    if row.state == State.ACKNOWLEDGED:
+        return view(row, stale=stale_of(row))
+    return move(tx, row, "acknowledged", {"snoozed_until": None})
 
 
 def dismiss(tx: Transaction, body: Dismiss, *, id: str) -> Escalation:
@@ -162,7 +180,8 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
     )
     if tx.connection.execute(statement).rowcount != 1:
         raise _already(get(tx.connection, row.id))
-    moved = view(get(tx.connection, row.id))
+    now = get(tx.connection, row.id)
+    moved = view(now, stale=stale_of(now))
     tx.emit(Draft(f"escalation.{event}", _told(moved), moved.session_id, moved.id))
     return moved
 
@@ -208,7 +227,7 @@ def session_over(tx: Transaction, session_id: str) -> None:
     """Its session ended: nobody waits for an answer any more, and replies on their way have no reader."""
     of_session = escalations.c.session_id == session_id
     asked = escalations.c.channel.in_((Channel.TOOL_CALL, Channel.NOTIFICATION))
-    for row in tx.connection.execute(select(escalations).where(of_session, ~escalations.c.resolved, asked)).all():
+    for row in _locked(tx, of_session, ~escalations.c.resolved, asked):
         settle(tx, row, "withdrawn", Reply("withdrawn", "the session ended", "session"))
     pending = escalations.c.delivery == Delivery.PENDING
     for row in tx.connection.execute(select(escalations).where(of_session, pending)).all():
@@ -217,7 +236,7 @@ def session_over(tx: Transaction, session_id: str) -> None:
 
 def ring(tx: Transaction, undelivered_after: int) -> None:
     """What is due now: snoozed ones come back, replies that nobody reads are shown as undelivered."""
-    for row in tx.connection.execute(select(escalations).where(escalations.c.snoozed_until <= tx.now)).all():
+    for row in _locked(tx, escalations.c.snoozed_until <= tx.now):
         move(tx, row, "reopened", {"snoozed_until": None})
     late = escalations.c.resolved_at <= tx.now - undelivered_after
     pending = select(escalations).where(escalations.c.delivery == Delivery.PENDING, late)
@@ -280,6 +299,14 @@ def view(row: Row[Any], *, longest: int | None = None, stale: Stale | None = Non
     )
 
 
+def stale_of(row: Row[Any], head_of: Callable[[str], tuple[str | None, str | None]] = wire.git_head) -> Stale | None:
+    """Whether the code moved since the ask, from git's files, as long as the answer matters."""
+    if row.resolved or row.commit_hash is None or row.cwd is None:
+        return None
+    head, _ = head_of(row.cwd)
+    return None if head is None or head == row.commit_hash else Stale(row.commit_hash, head)
+
+
 def _resolution(row: Row[Any]) -> Resolution | None:
     if row.outcome is None:
         return None
@@ -292,6 +319,11 @@ def _resolution(row: Row[Any]) -> Resolution | None:
         by=row.resolved_by,
         at=clock.rfc3339(row.resolved_at),
     )
+
+
+def _locked(tx: Transaction, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
+    """For a move that nobody waits for the outcome of: what others settle at this moment is left out, not refused."""
+    return tx.connection.execute(select(escalations).where(*conditions).with_for_update()).all()
 
 
 def _unresolved(tx: Transaction, id: str) -> Row[Any]:

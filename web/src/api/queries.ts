@@ -61,12 +61,26 @@ export const unresolvedQuery = queryOptions({
   queryFn: ({ signal }) => upToDate(() => readUnresolved(signal)),
 });
 
+async function readSettled(
+  which: { state: string } | { delivery: "undelivered" },
+  signal: AbortSignal,
+): Promise<EscalationList> {
+  const query = { ...which, order: "recent" as const, limit: SETTLED_LIMIT };
+  return payload(await api.GET("/api/escalations", { params: { query }, signal }));
+}
+
 export const settledQuery = queryOptions({
   queryKey: ["escalations", "settled"],
   queryFn: ({ signal }) =>
     upToDate(async () => {
-      const query = { state: "resolved,dismissed,expired,withdrawn", limit: SETTLED_LIMIT };
-      return payload(await api.GET("/api/escalations", { params: { query }, signal }));
+      // A reply that nobody has read stays in sight however old it is.
+      const [unread, recent] = await Promise.all([
+        readSettled({ delivery: "undelivered" }, signal),
+        readSettled({ state: "resolved,dismissed,expired,withdrawn" }, signal),
+      ]);
+      const known = new Set(unread.escalations.map((escalation) => escalation.id));
+      const others = recent.escalations.filter((escalation) => !known.has(escalation.id));
+      return { ...recent, escalations: [...unread.escalations, ...others].sort(byLastSettled) };
     }),
 });
 

@@ -644,9 +644,11 @@ export interface operations {
             query?: {
                 state?: string;
                 kind?: string;
-                urgency?: components["schemas"]["Urgency"];
+                urgency?: "advisory" | "blocking";
+                delivery?: "delivered" | "none" | "pending" | "undelivered";
                 session?: string;
                 work_item?: string;
+                order?: "inbox" | "recent";
                 limit?: number;
                 cursor?: string;
             };

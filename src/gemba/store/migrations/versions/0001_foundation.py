@@ -109,6 +109,7 @@ def upgrade() -> None:
         sa.Column("resolved_at", sa.BigInteger),
     )
     op.create_index("escalations_inbox", "escalations", ["resolved", "rank", "opened_at", "id"])
+    op.create_index("escalations_by_change", "escalations", ["resolved", "changed_at", "id"])
     op.create_index("escalations_by_rank", "escalations", ["rank", "opened_at", "id"])
     op.create_index("escalations_by_session", "escalations", ["session_id", "resolved", "opened_at"])
     op.create_index("escalations_by_bead", "escalations", ["bead_id", "rank", "opened_at"])
