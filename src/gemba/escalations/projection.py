@@ -106,8 +106,9 @@ _APPLY = {
 
 
 def _first(tx: Transaction, *conditions: Any) -> Row[Any] | None:
+    """Locked where others may write meanwhile: what the operator settles at this moment is settled when we see it."""
     oldest = select(escalations).where(*conditions).order_by(escalations.c.opened_at, escalations.c.id)
-    return tx.connection.execute(oldest.limit(1)).first()
+    return tx.connection.execute(oldest.limit(1).with_for_update()).first()
 
 
 def _moment(tx: Transaction, draft: Draft) -> int:
