@@ -107,14 +107,25 @@ class Workspace(msgspec.Struct, frozen=True):
 
 def open_workspace(start: Path | None = None) -> Workspace:
     """The workspace of a folder, or of the current one as agents find it; an error says how to make one."""
-    found = wire.find_workspace(str(Path.cwd())) if start is None else _above(start)
-    if not found or not (Path(found) / ".gemba").is_dir():
-        where = start or found or Path.cwd()
+    folder = start or _here()
+    if not folder.is_dir():
+        raise Unusable(f"{folder} is not a folder", code="no_folder")
+    try:
+        found = wire.find_workspace(str(folder)) if start is None else wire.workspace_above(str(folder))
+    except wire.Refused as error:
+        raise Unusable(str(error), code="no_home") from None
+    if found and (Path(found) / ".gemba").is_dir():
+        return Workspace(Path(found))
+    if found:
         raise Unusable(
-            f"no workspace: neither {where} nor a folder above it has a .gemba folder; `gemba init` makes one",
+            f"GEMBA_WORKSPACE is {found}, which has no .gemba folder: correct it, or unset it to use the workspace of "
+            "the current folder",
             code="no_workspace",
         )
-    return Workspace(Path(found).resolve())
+    raise Unusable(
+        f"no workspace: neither {folder} nor a folder above it has a .gemba folder; `gemba init` makes one",
+        code="no_workspace",
+    )
 
 
 def read_settings(workspace: Workspace) -> Settings:
@@ -136,9 +147,14 @@ def read_settings(workspace: Workspace) -> Settings:
 
 def home() -> Path:
     """GEMBA_HOME: session logs and replies of every workspace of this user."""
-    return Path(wire.home())
+    try:
+        return Path(wire.home())
+    except wire.Refused as error:
+        raise Unusable(str(error), code="no_home") from None
 
 
-def _above(start: Path) -> str | None:
-    folders = (start.resolve(), *start.resolve().parents)
-    return next((str(folder) for folder in folders if (folder / ".gemba").is_dir()), None)
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise Unusable("the current folder does not exist any more", code="no_folder") from None

@@ -150,19 +150,24 @@ def timestamp(ns: int | None = None) -> str:
 def find_workspace(cwd: str) -> str:
     """The real path of the workspace that `cwd` belongs to, "" when there is none.
 
-    GEMBA_WORKSPACE names it, else the nearest folder with a `.gemba/`. A `.gemba` that is the home of the logs is no
-    workspace by that alone, or everything below `~` would belong to one.
+    GEMBA_WORKSPACE names it, else it is found above.
     """
     named = os.environ.get("GEMBA_WORKSPACE")
-    if named:
-        return os.path.realpath(os.path.join(cwd, named))
+    return os.path.realpath(os.path.join(cwd, named)) if named else workspace_above(cwd)
+
+
+def workspace_above(folder: str) -> str:
+    """The real path of the nearest folder with a `.gemba/`, from this one upwards, "" when there is none.
+
+    A `.gemba` that is the home of the logs is no workspace by that alone, or everything below `~` would belong to one.
+    """
     logs = os.path.realpath(home())
-    for folder in _upwards(cwd):
-        marker = os.path.join(folder, ".gemba")
+    for place in _upwards(folder):
+        marker = os.path.join(place, ".gemba")
         if not os.path.isdir(marker):
             continue
         if os.path.realpath(marker) != logs or os.path.isfile(os.path.join(marker, "workspace.toml")):
-            return folder
+            return place
     return ""
 
 
