@@ -1,7 +1,7 @@
 """One server on loopback TCP and a private unix socket, from start to a clean end.
 
 It holds the workspace's lock while it runs, says where it listens in `server.json`, and ends within moments of
-SIGINT or SIGTERM, open streams included.
+SIGINT, SIGTERM or the end of its terminal, open streams included.
 """
 
 from __future__ import annotations
@@ -197,11 +197,12 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
 
         async def main() -> None:
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "gemba"))
-            async with app.running() as hub:
-                asgi = make_asgi(app, hub, token=token, origins=bind.origins(port))
-                server = Server(configure(asgi, bind), unix, lambda: ready(told, token))
-                _stop_on_signals(server, hub)
-                await server.serve(sockets=[tcp])
+            with contextlib.ExitStack() as to_the_end:
+                async with app.running() as hub:
+                    asgi = make_asgi(app, hub, token=token, origins=bind.origins(port))
+                    server = Server(configure(asgi, bind), unix, lambda: ready(told, token))
+                    to_the_end.enter_context(_stopped_by_signals(server, hub))
+                    await server.serve(sockets=[tcp])
 
         with _told(workspace, told):
             asyncio.run(main())
@@ -224,13 +225,27 @@ def configure(asgi: ASGIApp, bind: Bind) -> uvicorn.Config:
     )
 
 
-def _stop_on_signals(server: Server, hub: Hub) -> None:
+@contextmanager
+def _stopped_by_signals(server: Server, hub: Hub) -> Iterator[None]:
+    """Until the block ends; then the signals go again to whoever had them before, without a moment in between."""
+    loop = asyncio.get_running_loop()
+
     def stop() -> None:
         hub.close()
         server.stop()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop)
+    # A terminal that was closed ends it too, unless nohup has said that it shall not.
+    hang_up = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
+    # Not by the loop's own handlers: they leave the default behind, which ends the process where it stands.
+    before = {
+        number: signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop))
+        for number in (signal.SIGINT, signal.SIGTERM, *hang_up)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
