@@ -1,0 +1,188 @@
+"""`gemba demo`: the whole loop in a minute, in a temporary workspace with built-in agents. Leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+import click
+
+from gemba.api.server import Bind, ServerFile, serve
+from gemba.app import App
+from gemba.cli.init import make_workspace
+from gemba.cli.serve import page_address, set_up_logging
+from gemba.cli.show import json_option, print_json
+from gemba.config import Settings, Workspace, read_settings
+from gemba.demo.crew import Crew, session_of
+from gemba.demo.floor import Floor, make_floor
+from gemba.demo.past import write_past
+from gemba.demo.story import load_project, load_stories
+from gemba.errors import Unusable
+from gemba.text import showable
+
+_WELCOME = """\
+Gemba demo: agents work on a small project, and most of them wait for you.
+
+  The page     {address}
+  Or here      export GEMBA_HOME={home}
+               {gemba} -C {workspace} inbox
+               {gemba} -C {workspace} answer ID TEXT
+
+  Answer something and watch what its agent says next. On the page, ? shows the keys.
+  Ctrl-C ends the demo and removes everything it has made.
+"""
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one (default 4680).")
+@click.option("--pace", type=click.FloatRange(0.1, 1000), default=1.0, show_default=True, help="How fast agents work.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another number tells the stories differently.")
+@click.option("--no-agents", is_flag=True, help="Only the workspace and what was asked in it before.")
+@json_option
+@click.pass_obj
+def command(folder: str | None, port: int | None, pace: float, seed: int, no_agents: bool, as_json: bool) -> None:
+    """Try Gemba without an agent or a key of your own: built-in agents ask, wait, and go on with your answer.
+
+    It works in a temporary folder and removes it in the end. With --json it prints one object that says where it
+    is, then one a line that an agent says.
+
+    \b
+    Example:
+      gemba demo
+      gemba demo --pace 3
+    """
+    if folder is not None:
+        raise click.UsageError("the demo makes a workspace of its own: leave -C out")
+    # Somebody's own database or session is none of the demo's business.
+    for name in [name for name in os.environ if name.startswith("GEMBA_")]:
+        del os.environ[name]
+    set_up_logging()
+    ending = Ending()
+    with temporary_floor(ending) as floor:
+        run(floor, ending, Screen(as_json), bind_to(port), Tempo(pace, seed, not no_agents))
+
+
+def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) -> None:
+    """Make the workspace and its past, then serve it with its agents until a signal comes."""
+    stories = load_stories()
+    make_floor(floor, load_project(), stories.values())
+    make_workspace(floor.workspace)
+    left = write_past(session_of(floor, story) for story in stories.values())
+    crew = Crew(floor, pace=tempo.pace, seed=tempo.seed, tell=screen.tell)
+
+    def ready(told: ServerFile, token: str) -> None:
+        screen.welcome(floor, page_address(told, token))
+        if tempo.agents:
+            crew.start(stories.values(), left)
+
+    workspace = Workspace(floor.workspace)
+    app = App.open(workspace, read_settings(workspace), floor.home)
+    try:
+        serve(app, bind, ready)
+    finally:
+        ending.ignore()
+        crew.stop()
+        app.close()
+
+
+class Tempo(NamedTuple):
+    """How the agents live, if they do."""
+
+    pace: float
+    seed: int
+    agents: bool
+
+
+class Ending:
+    """What Ctrl-C, SIGTERM and a closed terminal do: end the demo with exit 0, but never its cleaning up.
+
+    While the server runs it has the signals itself.
+    """
+
+    def __init__(self) -> None:
+        self._ignoring = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._end)
+
+    def ignore(self) -> None:
+        self._ignoring = True
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self._ignoring:
+            self._ignoring = True
+            sys.exit(0)
+
+
+class Screen:
+    """The demo's stdout. When nobody can read it any more, the demo ends."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._lock = threading.Lock()
+        self._lost = False
+
+    def welcome(self, floor: Floor, address: str) -> None:
+        if self._as_json:
+            self._show({"address": address, "workspace": str(floor.workspace), "home": str(floor.home)})
+        else:
+            places = {"workspace": shlex.quote(str(floor.workspace)), "home": shlex.quote(str(floor.home))}
+            self._show(_WELCOME.format(address=address, gemba=_own_name(), **places))
+
+    def tell(self, name: str, line: str) -> None:
+        """One line of an agent; whatever is in it, it cannot drive the terminal."""
+        if self._as_json:
+            self._show({"agent": name, "text": line})
+        else:
+            self._show(f"{click.style(f'{name:>9}', bold=True)} │ {showable(line)}")
+
+    def _show(self, what: str | dict[str, str]) -> None:
+        with self._lock:
+            if self._lost:
+                return
+            try:
+                if isinstance(what, str):
+                    click.echo(what)
+                else:
+                    print_json(what)
+            except OSError:
+                self._lost = True
+                # What is still buffered goes nowhere, instead of failing once more at exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), sys.stdout.fileno())
+                os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def temporary_floor(ending: Ending) -> Iterator[Floor]:
+    # Named before it is made, so that no signal falls between its making and the promise to remove it.
+    folder = Path(tempfile.gettempdir(), f"gemba-demo-{secrets.token_hex(8)}").resolve()
+    try:
+        folder.mkdir(mode=0o700)
+        yield Floor(folder)
+    except OSError as error:
+        raise Unusable(f"{error.filename or folder}: {error.strerror}", code="folder_unusable") from None
+    finally:
+        ending.ignore()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def bind_to(port: int | None) -> Bind:
+    """Loopback; without a wish of the user's own another port will do as well."""
+    return Bind(host="127.0.0.1", port=Settings().server.port if port is None else port, port_is_wish=port is None)
+
+
+def _own_name() -> str:
+    """`gemba` if that is what a shell would find, else the path by which this was called."""
+    found = shutil.which("gemba")
+    return "gemba" if found and Path(found).resolve() == Path(sys.argv[0]).resolve() else shlex.quote(sys.argv[0])

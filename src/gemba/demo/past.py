@@ -1,0 +1,67 @@
+"""What has happened before the demo begins: asks that are open for a while, decisions taken alone and their commits.
+
+Written as frames with earlier times, so that they take the same way into the store as everything else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from gemba import wire
+from gemba.demo.floor import commit_decision
+from gemba.demo.session import Session
+from gemba.demo.story import Ask, Assumption, Permission, Turn
+
+_STARTED_BEFORE = 15  # minutes between a session's start and the first that is known of it
+
+
+def write_past(sessions: Iterable[Session]) -> dict[str, list[str]]:
+    """What each agent left open: the event ids of its asks and assumptions by its name, oldest first."""
+    turns = [
+        (turn.minutes_ago, session, turn)
+        for session in sessions
+        for turn in session.story.turn
+        if turn.minutes_ago is not None
+    ]
+    left: dict[str, list[str]] = {}
+    for ago, session, turn in sorted(turns, key=lambda entry: -entry[0]):
+        if session.story.name not in left:
+            session.client("SessionStart", ago + _STARTED_BEFORE, source="startup")
+        left.setdefault(session.story.name, []).append(_happened(session, turn, ago))
+    return left
+
+
+def _happened(session: Session, turn: Turn, ago: int) -> str:
+    state = "prompting" if session.story.blocks(turn) else "working"
+    session.append("GembaState", {"state": state, "bead_id": session.story.bead, "note": turn.work[-1]}, ago)
+    session.tool("PreToolUse", turn, ago + 1)
+    if isinstance(turn, Permission):
+        asked = session.tool("PermissionRequest", turn, ago)
+        # A client tells of its dialog a second time; it stays one escalation.
+        session.client("Notification", ago - 0.1, notification_type="permission_prompt", message="May I use Bash?")
+        return asked
+    session.tool("PostToolUse", turn, ago + 0.5)
+    if isinstance(turn, Assumption):
+        commit_decision(session.cwd, turn, session.story.name, time.time() - 60 * ago)
+    return session.append("GembaAsk", _asked(session, turn), ago)
+
+
+def _asked(session: Session, turn: Turn) -> dict[str, object]:
+    """What `gemba-ask` would have written there and then."""
+    commit, branch = wire.git_head(str(session.cwd))
+    story = session.story
+    given: dict[str, object] = {
+        "role": story.role,
+        "mode": story.mode,
+        "bead_id": story.bead,
+        "cwd": str(session.cwd),
+        "commit": commit,
+        "branch": branch,
+    }
+    if isinstance(turn, Ask):
+        given |= {"kind": turn.kind, "title": turn.title, "text": turn.text.strip(), "options": turn.options}
+        given["wait"] = story.waits
+    elif isinstance(turn, Assumption):
+        given |= {"kind": "assumption", "text": turn.text, "chose": turn.chose}
+    return {key: value for key, value in given.items() if value}
