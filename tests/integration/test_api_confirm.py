@@ -1,0 +1,156 @@
+"""Over HTTP: X-GEMBA-Confirm, by which a request runs once however often it is sent."""
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+
+import time_machine
+
+from gemba.app import App
+from gemba.event import Filter
+from gemba.store import events
+from tests.fixtures.api import Api, served
+from tests.fixtures.servers import Answer, RunningServer
+
+
+def respond(api: Api | RunningServer, id: str, text: str, confirm: str) -> Answer:
+    return api.request("POST", f"/api/escalations/{id}/respond", {"text": text}, X_GEMBA_Confirm=confirm)
+
+
+def resolved_events(api: Api) -> int:
+    with api.app.database.read() as connection:
+        return len(events.read_after(connection, 0, 1000, Filter(frozenset({"escalation.resolved"}))))
+
+
+def at_once(many: int, do: Callable[[int], Answer]) -> list[Answer]:
+    barrier = threading.Barrier(many)
+    answers: list[Answer] = []
+
+    def run(n: int) -> None:
+        barrier.wait()
+        answers.append(do(n))
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(many)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def test_every_action_wants_a_confirm_id_and_changes_nothing_without(api: Api) -> None:
+    id = api.ask()
+    told = api.get("/api/escalations")["as_of"]
+    for path, body in (
+        (f"/api/escalations/{id}/respond", {"text": "x"}),
+        (f"/api/escalations/{id}/ack", {}),
+        (f"/api/escalations/{id}/dismiss", {}),
+        (f"/api/escalations/{id}/snooze", {"seconds": 60}),
+        (f"/api/escalations/{id}/reopen", {}),
+        (f"/api/assumptions/{id}/overturn", {"text": "x"}),
+        # Asked for first: what would be refused anyway is not judged without it.
+        ("/api/escalations/unknown/ack", {"unknown": 1}),
+    ):
+        refused = api.request("POST", path, body, X_GEMBA_Confirm="")
+        assert (refused.status, refused.json["code"]) == (428, "confirm_missing"), path
+    assert api.get("/api/escalations")["as_of"] == told
+
+
+def test_a_confirm_id_is_short_and_plain(api: Api) -> None:
+    id = api.ask()
+    for confirm in ("a b", "a/b", "x" * 129, "a\x7fb", "ü"):
+        refused = respond(api, id, "x", confirm)
+        assert (refused.status, refused.json["code"]) == (422, "confirm_invalid"), confirm
+    assert respond(api, id, "x", "A-Z.a_z:0-9" + "x" * 117).status == 200
+
+
+def test_the_same_request_again_gets_the_same_answer_byte_for_byte(api: Api) -> None:
+    id = api.ask()
+    first = respond(api, id, "8080", "one")
+    # What it is now is no part of what it was answered then.
+    api.take("GembaReplyRead", {"event_id": id})
+
+    again = respond(api, id, "8080", "one")
+
+    assert (again.status, again.body) == (first.status, first.body)
+    assert "x-gemba-replayed" not in first.headers
+    assert again.headers["x-gemba-replayed"] == "true"
+    assert resolved_events(api) == 1
+    assert api.get(f"/api/escalations/{id}")["delivery"] == "delivered"
+
+
+def test_the_answer_is_kept_when_the_server_is_another(server: RunningServer) -> None:
+    stream = server.events()
+    server.append("GembaAsk", {"kind": "question", "role": "coach", "text": "Which port?"})
+    id = stream.until("escalation_opened")["data"]["ref"]
+    first = respond(server, id, "8080", "one")
+    server.kill()
+    server.start()
+
+    again = respond(server, id, "8080", "one")
+
+    assert (again.status, again.body, again.headers["x-gemba-replayed"]) == (200, first.body, "true")
+
+
+def test_a_confirm_id_belongs_to_one_request(api: Api) -> None:
+    id, other = api.ask(), api.ask()
+    respond(api, id, "8080", "one")
+
+    for refused in (
+        respond(api, id, "9090", "one"),
+        respond(api, other, "8080", "one"),
+        api.request("POST", f"/api/escalations/{other}/ack", {}, X_GEMBA_Confirm="one"),
+    ):
+        assert (refused.status, refused.json["code"], refused.json["found"]) == (422, "confirm_reused", "one")
+    assert api.get(f"/api/escalations/{other}")["state"] == "open"
+
+
+def test_the_same_request_sent_many_times_at_once_runs_once(api: Api) -> None:
+    id = api.ask()
+
+    answers = at_once(8, lambda _: respond(api, id, "8080", "one"))
+
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.body for answer in answers}) == 1
+    assert sum("x-gemba-replayed" not in answer.headers for answer in answers) == 1
+    assert resolved_events(api) == 1
+
+
+def test_of_different_requests_with_one_id_at_once_one_runs(api: Api) -> None:
+    asked = [api.ask() for _ in range(6)]
+
+    answers = at_once(6, lambda n: respond(api, asked[n], "8080", "one"))
+
+    assert sorted(answer.status for answer in answers) == [200, 422, 422, 422, 422, 422]
+    assert resolved_events(api) == 1
+
+
+def test_a_refused_request_stores_nothing_and_is_judged_again(api: Api) -> None:
+    id = api.ask(options=["red"])
+    assert respond(api, id, "", "one").status == 422
+    assert api.request("POST", "/api/escalations/unknown/ack", {}, X_GEMBA_Confirm="two").status == 404
+
+    assert respond(api, id, "blue", "one").status == 200
+    assert respond(api, id, "green", "three").status == 409
+    assert api.request("POST", f"/api/escalations/{api.ask()}/ack", {}, X_GEMBA_Confirm="two").status == 200
+
+
+def test_a_confirm_id_is_forgotten_after_a_day(api: Api) -> None:
+    first, second = api.ask(), api.ask()
+    with time_machine.travel("2030-01-01T00:00:00Z", tick=False) as time:
+        respond(api, first, "8080", "one")
+
+        time.shift(86_400)
+        assert respond(api, second, "8080", "one").status == 422
+
+        time.shift(1)
+        assert respond(api, second, "8080", "one").status == 200
+
+
+def test_two_servers_of_one_database_run_a_request_once(api: Api) -> None:
+    id = api.ask()
+    with closing(App.open(api.app.workspace, api.app.settings, api.home)) as app, served(app) as twin:
+        answers = at_once(6, lambda n: respond((api, twin)[n % 2], id, "8080", "one"))
+
+    assert {answer.status for answer in answers} == {200}
+    assert resolved_events(api) == 1
