@@ -85,6 +85,12 @@ def _ingest(app: App) -> Check:
             f"frames wait in their logs: {app.ingest.trouble}",
             "nothing is lost: they are taken in as soon as the database accepts them",
         )
+    closed = dict(app.ingest.closed_logs)
+    if closed:
+        name, reason = next(iter(closed.items()))
+        detail = f"{len(closed)} session logs cannot be read, among them {name}: {reason}"
+        hint = "a log is a file that your user can read; it is looked at again every half minute"
+        return Check("ingest", "Taking in frames", "warn", detail, hint)
     how = "following the session logs" if app.started_at is not None else "read when a command needs them"
     return Check("ingest", "Taking in frames", "ok", how)
 

@@ -1,37 +1,45 @@
 """From session logs to the store: tail, translate, and commit state, events and the logs' positions together.
 
 A crash between two batches loses nothing and doubles nothing: what was committed includes how far the logs were
-read, and a frame is taken once by its id however often its line is read. Frames of other workspaces are left to
+read, and a frame is taken once by its id however often its line is read. A log that is long does not keep the others
+waiting; a frame that nothing can be made of does not keep the others out. Frames of other workspaces are left to
 their own server. Called by `app.py` in a thread of its own, and by commands that work without a server.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+import msgspec
 import structlog
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 
 from gemba import clock
 from gemba.errors import Unusable
 from gemba.event import Draft
 from gemba.sessions import store
 from gemba.sessions.frames import Frame, Unreadable, read_frame
-from gemba.sessions.log import Chunk, Position, read_log, stem_of
+from gemba.sessions.log import Chunk, Position, parse_name, read_log
 from gemba.sessions.session import Facts, Prompt
 from gemba.sessions.translator import translate
 from gemba.store.database import Database, Transaction
+from gemba.text import storable
 from gemba.watch import FolderWatch
 
 Projection = Callable[[Transaction, Sequence[Draft]], None]
+Pending = dict[str, set[str]]  # names of logs by their stem, the one that waits longest first
 
 _BATCH_LINES = 2_000
 _BATCH_BYTES = 8 * 1024 * 1024
 _RESCAN_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
+_LONGEST_WORKSPACE = 500  # characters of a stray's; an index has no room for four times as many bytes
 
 log = structlog.get_logger("gemba.ingest")
 
@@ -59,69 +67,111 @@ class Ingest:
         self._database = database
         self._folder = sessions_folder
         self._workspace = str(workspace)
+        self._key = hashlib.sha256(str(workspace).encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._projections = (store.project, *projections)
         self._positions: dict[str, Position] | None = None
-        self._pending: set[str] | None = None  # None: every log may have something new
+        self._pending: Pending | None = None  # None: every log may have something new
         self.trouble: str | None = None
+        self.closed_logs: dict[str, str] = {}  # those that cannot be read, and why
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise Unusable(f"{self._folder}: {error.strerror}", code="home_unusable") from None
 
     def follow(self, watch: FolderWatch) -> None:
-        """One round: wait until a log may have grown, take in what is new. A failing database is tried again."""
-        nothing_left = self._pending is not None and not self._pending
-        changed = watch.wait(_RESCAN_SECONDS if nothing_left else _RETRY_SECONDS if self.trouble else 0)
-        self._note(changed if changed or not nothing_left else None)
+        """One round: wait until a log may have grown, take in a batch. A failing database is tried again."""
+        idle = self._pending is not None and not self._pending
+        changed = watch.wait(_RESCAN_SECONDS if idle else _RETRY_SECONDS if self.trouble else 0)
+        if changed is None or (idle and not changed):
+            self._pending = None
+        elif self._pending is not None:
+            _add(self._pending, changed)
         try:
-            self._take_pending()
+            self.take_batch()
             self.trouble = None
-        except DBAPIError as error:
-            self.trouble = str(error.orig).strip()
+        except (DBAPIError, NoConnectionLeft) as error:
+            self.trouble = str(error.orig if isinstance(error, DBAPIError) else error).strip()
             log.warning("frames wait in their logs: the database refused them", reason=self.trouble)
 
     def drain(self) -> int:
         """Take in everything that is new now; how many frames that was."""
         self._pending = None
-        return self._take_pending()
-
-    def _take_pending(self) -> int:
-        if self._pending is None:
-            self._pending = {name for name in _names(self._folder) if stem_of(name) is not None}
-        taken = 0
+        taken = self.take_batch()
         while self._pending:
-            batch = self._read_batch(self._pending)
-            taken += self._commit(batch)
-            self._pending -= {name for name, chunk in batch.items() if chunk is None or not chunk.more}
+            taken += self.take_batch()
+        return taken
+
+    def take_batch(self) -> int:
+        """Take in some of what is new; how many frames that was."""
+        if self._pending is None:
+            self._pending = _add({}, _names(self._folder) or set())
+        batch = self._read_batch(self._pending)
+        try:
+            taken = self._commit(batch)
+        except (OperationalError, InterfaceError, NoConnectionLeft):
+            raise
+        except Exception:
+            log.exception("a batch could not be taken in; trying frame by frame")
+            taken = self._commit(batch, frame_by_frame=True)
+        _had_their_turn(self._pending, batch)
         return taken
 
     def forget_old(self, tx: Transaction, keep_days: int) -> None:
+        """Positions of logs that are gone, and ids of old frames that no log can bring back."""
         present = _names(self._folder)
-        stems = {stem for stem in map(stem_of, present) if stem is not None}
-        store.forget_logs(tx, present, stems, tx.now - keep_days * clock.DAY)
+        if present is None:  # not readable now is not gone
+            return
+        store.forget_positions(tx, self._key, store.positions(tx.connection, self._key).keys() - present)
+        stems = {parsed.stem for parsed in map(parse_name, present) if parsed is not None}
+        store.forget_frames(tx, stems, tx.now - keep_days * clock.DAY)
 
-    def _note(self, changed: set[str] | None) -> None:
-        if changed is None:
-            self._pending = None
-        elif self._pending is not None:
-            self._pending |= {name for name in changed if stem_of(name) is not None}
-
-    def _read_batch(self, names: set[str]) -> dict[str, Chunk | None]:
-        """The next lines of some logs, up to a batch's size; a log that is gone has None."""
-        positions = self._known_positions()
+    def _read_batch(self, pending: Pending) -> dict[str, Chunk | None]:
+        """The next lines of some logs, up to a batch's size; a log that is gone, or cannot be read, has None."""
         batch: dict[str, Chunk | None] = {}
         lines = size = 0
-        for name in sorted(names):
-            chunk = read_log(self._folder / name, positions.get(name, Position()))
-            batch[name] = chunk
-            if chunk is not None:
-                lines += len(chunk.lines)
-                size += sum(map(len, chunk.lines))
+        for stem, names in pending.items():
+            for name, chunk in self._read_stem(stem, names).items():
+                batch[name] = chunk
+                if chunk is not None:
+                    lines += len(chunk.lines)
+                    size += sum(map(len, chunk.lines))
             if lines >= _BATCH_LINES or size >= _BATCH_BYTES:
                 break
         return batch
 
-    def _commit(self, batch: dict[str, Chunk | None]) -> int:
+    def _read_stem(self, stem: str, names: set[str]) -> dict[str, Chunk | None]:
+        """The next lines of a session's logs in the order they were written: what was rotated away comes first."""
+        found: dict[str, Chunk | None] = {}
+        for name in sorted(names, key=_rotation, reverse=True):
+            chunk = self._read(name)
+            known = self._known_positions().get(name)
+            if chunk is not None and known is not None and chunk.position.inode != known.inode:
+                siblings = {other for other in _names(self._folder) or () if _stem(other) == stem}
+                earlier = {other for other in siblings if _rotation(other) > _rotation(name)} - found.keys()
+                if earlier:
+                    # It was rotated away a moment ago: what is unread of it goes before what is in its place.
+                    names |= earlier
+                    return found
+            found[name] = chunk
+            if chunk is not None and chunk.more:
+                break
+        return found
+
+    def _read(self, name: str) -> Chunk | None:
+        positions = self._known_positions()
+        parsed = parse_name(name)
+        earlier = parsed.earlier if parsed else ()
+        try:
+            chunk = read_log(self._folder / name, *(positions[one] for one in (name, *earlier) if one in positions))
+        except OSError as error:
+            if name not in self.closed_logs:
+                log.warning("a session log cannot be read", log=name, reason=error.strerror)
+            self.closed_logs[name] = error.strerror or str(error)
+            return None
+        self.closed_logs.pop(name, None)
+        return chunk
+
+    def _commit(self, batch: dict[str, Chunk | None], frame_by_frame: bool = False) -> int:
         positions = self._known_positions()
         moved = {
             name: chunk.position
@@ -133,23 +183,49 @@ class Ingest:
         found = self._sort(batch)
         with self._database.transaction() as tx:
             new = store.take_new(tx, found.mine)
-            drafts = self._translate(tx, new) if new else []
-            drafts += [Draft("frame_dropped", garbage._asdict()) for garbage in found.unreadable]
-            for draft in drafts:
+            drafts = self._apply_singly(tx, new) if frame_by_frame else self._apply(tx, new)
+            garbage = [Draft("frame_dropped", one._asdict()) for one in found.unreadable]
+            for draft in garbage:
                 tx.emit(draft)
-            for project in self._projections:
-                project(tx, drafts)
-            store.save_positions(tx, moved)
+            store.save_positions(tx, self._key, moved)
             store.add_strays(tx, found.strays)
             store.count(
                 tx,
                 frames_ingested=len(new),
                 frames_duplicate=len(found.mine) - len(new),
-                frames_dropped=sum(draft.name == "frame_dropped" and draft.ref is not None for draft in drafts),
-                frames_unreadable=sum(garbage.lines for garbage in found.unreadable),
+                frames_dropped=sum(draft.name == "frame_dropped" for draft in drafts),
+                frames_unreadable=sum(one.lines for one in found.unreadable),
             )
         positions.update(moved)
         return len(new)
+
+    def _apply(self, tx: Transaction, new: Sequence[Frame]) -> list[Draft]:
+        """What the frames mean, told and carried out."""
+        drafts = self._translate(tx, new) if new else []
+        for draft in drafts:
+            tx.emit(draft)
+        for project in self._projections:
+            project(tx, drafts)
+        return drafts
+
+    def _apply_singly(self, tx: Transaction, new: Sequence[Frame]) -> list[Draft]:
+        """The same one by one: a frame that fails is dropped, with the reason, and takes no other one with it."""
+        drafts: list[Draft] = []
+        for frame in new:
+            told = len(tx.drafts)
+            try:
+                with tx.connection.begin_nested():
+                    drafts += self._apply(tx, [frame])
+                    msgspec.json.encode([draft.payload for draft in tx.drafts[told:]])
+            except (OperationalError, InterfaceError):
+                raise
+            except Exception as error:
+                log.exception("a frame was dropped", event_id=frame.event_id)
+                del tx.drafts[told:]
+                reason = {"hook": frame.hook, "reason": f"Gemba failed on it: {error.__class__.__name__}"}
+                drafts.append(Draft("frame_dropped", reason, frame.session_id, frame.event_id))
+                tx.emit(drafts[-1])
+        return drafts
 
     def _translate(self, tx: Transaction, new: Sequence[Frame]) -> list[Draft]:
         facts = store.meet(tx, new)
@@ -168,10 +244,11 @@ class Ingest:
 
     def _sort(self, batch: dict[str, Chunk | None]) -> Sorted:
         found = Sorted([], [], [])
+        whose = functools.cache(self._whose)
         for name, chunk in batch.items():
             if chunk is None:
                 continue
-            stem = stem_of(name) or name
+            stem = _stem(name)
             reasons: Counter[str] = Counter()
             if chunk.too_long:
                 reasons["a line longer than a frame may be"] += chunk.too_long
@@ -181,45 +258,68 @@ class Ingest:
                 frame = read_frame(line)
                 if isinstance(frame, Unreadable):
                     reasons[frame.reason] += 1
-                elif self._is_mine(frame.workspace):
+                elif (owner := whose(frame.workspace or "")) == "mine":
                     found.mine.append((stem, frame))
-                elif not _is_workspace(frame.workspace):
-                    found.strays.append((_shown(frame.workspace), name))
+                elif owner == "nobody's":
+                    found.strays.append((storable(frame.workspace or "")[:_LONGEST_WORKSPACE], name))
             if reasons:
                 reason, _ = reasons.most_common(1)[0]
                 found.unreadable.append(Garbage(name, reason[:500], reasons.total()))
         return found
 
-    def _is_mine(self, workspace: str | None) -> bool:
-        return workspace == self._workspace or (bool(workspace) and _real(workspace) == self._workspace)
+    def _whose(self, workspace: str) -> Literal["mine", "another's", "nobody's"]:
+        """By the path that a frame names, which may lead to the workspace through a link."""
+        if workspace == self._workspace:
+            return "mine"
+        try:
+            path = Path(workspace)
+            if not path.is_absolute():
+                return "nobody's"
+            if str(path.resolve()) == self._workspace:
+                return "mine"
+            return "another's" if (path / ".gemba").is_dir() else "nobody's"
+        except (OSError, RuntimeError, ValueError):  # a name too long, a loop of links, a NUL
+            return "nobody's"
 
     def _known_positions(self) -> dict[str, Position]:
         if self._positions is None:
             with self._database.read() as connection:
-                self._positions = store.positions(connection)
+                self._positions = store.positions(connection, self._key)
         return self._positions
 
 
-def _names(folder: Path) -> list[str]:
+def _names(folder: Path) -> set[str] | None:
+    """What is in the folder; nothing when it does not exist, None when that cannot be told."""
     try:
-        return [entry.name for entry in folder.iterdir()]
+        return {entry.name for entry in folder.iterdir()}
+    except FileNotFoundError:
+        return set()
     except OSError:
-        return []
+        return None
 
 
-def _real(workspace: str | None) -> str:
-    try:
-        return str(Path(workspace).resolve()) if workspace and Path(workspace).is_absolute() else ""
-    except (OSError, RuntimeError, ValueError):
-        return ""
+def _add(pending: Pending, names: Iterable[str]) -> Pending:
+    for name in sorted(names):
+        if parse_name(name) is not None:
+            pending.setdefault(_stem(name), set()).add(name)
+    return pending
 
 
-def _is_workspace(workspace: str | None) -> bool:
-    try:
-        return bool(workspace) and (Path(workspace or "") / ".gemba").is_dir()
-    except (OSError, ValueError):
-        return False
+def _had_their_turn(pending: Pending, batch: dict[str, Chunk | None]) -> None:
+    """Logs that are read to their end go; those that have more wait behind the others."""
+    for name, chunk in batch.items():
+        names = pending.pop(_stem(name))
+        if chunk is None or not chunk.more:
+            names.discard(name)
+        if names:
+            pending[_stem(name)] = names
 
 
-def _shown(workspace: str | None) -> str:
-    return (workspace or "").encode("utf-8", "replace").decode().replace("\0", "\ufffd")[:1000]
+def _stem(name: str) -> str:
+    parsed = parse_name(name)
+    return name if parsed is None else parsed.stem
+
+
+def _rotation(name: str) -> int:
+    parsed = parse_name(name)
+    return 0 if parsed is None else parsed.rotation

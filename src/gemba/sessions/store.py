@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +19,6 @@ from sqlalchemy import (
     case,
     delete,
     func,
-    insert,
     select,
     update,
 )
@@ -35,10 +35,13 @@ from gemba.store.schema import counters, metadata
 logs = Table(
     "logs",
     metadata,
+    # Each workspace reads for itself, also where several share a home and a database. A digest of its path: the path
+    # itself may be longer than an index takes.
+    Column("workspace", Text, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("inode", Text, nullable=False),
     Column("offset", BigInteger, nullable=False),
-    Column("head", Text, nullable=False),
+    Column("mark", Text, nullable=False),
     Column("skipping", Boolean, nullable=False),
 )
 
@@ -84,24 +87,23 @@ _prompts = msgspec.json.Decoder(tuple[Prompt, ...])
 # ---- logs -------------------------------------------------------------------------------------------------------
 
 
-def positions(connection: Connection) -> dict[str, Position]:
-    return {
-        row.name: Position(row.inode, row.offset, row.head, row.skipping) for row in connection.execute(select(logs))
-    }
+def positions(connection: Connection, workspace: str) -> dict[str, Position]:
+    rows = connection.execute(select(logs).where(logs.c.workspace == workspace))
+    return {row.name: Position(row.inode, row.offset, row.mark, row.skipping) for row in rows}
 
 
-def save_positions(tx: Transaction, moved: dict[str, Position]) -> None:
-    rows = [{"name": name, **position._asdict()} for name, position in moved.items()]
-    if rows:
-        tx.connection.execute(delete(logs).where(logs.c.name == bindparam("gone")), [{"gone": name} for name in moved])
-        tx.connection.execute(insert(logs), rows)
+def save_positions(tx: Transaction, workspace: str, moved: dict[str, Position]) -> None:
+    tx.put(logs, [{"workspace": workspace, "name": name, **position._asdict()} for name, position in moved.items()])
 
 
-def forget_logs(tx: Transaction, present: Collection[str], stems: Collection[str], older_than: int) -> None:
-    """Drop the positions of logs that are gone, and old frame ids that no log can bring back."""
-    kept = positions(tx.connection).keys() - set(present)
-    for name in kept:
-        tx.connection.execute(delete(logs).where(logs.c.name == name))
+def forget_positions(tx: Transaction, workspace: str, names: Collection[str]) -> None:
+    if names:
+        gone = (logs.c.workspace == workspace, logs.c.name == bindparam("gone"))
+        tx.connection.execute(delete(logs).where(*gone), [{"gone": name} for name in names])
+
+
+def forget_frames(tx: Transaction, stems: Collection[str], older_than: int) -> None:
+    """Drop old frame ids that no log can bring back."""
     known = tx.connection.execute(select(frames.c.log).distinct()).scalars().all()
     for stem in set(known) - set(stems):
         tx.connection.execute(delete(frames).where(frames.c.log == stem, frames.c.at < older_than))
@@ -135,15 +137,14 @@ def read_counters(connection: Connection) -> dict[str, int]:
     return {row.name: row.value for row in rows}
 
 
-def add_strays(tx: Transaction, found: Iterable[tuple[str, str]]) -> None:
+def add_strays(tx: Transaction, found: Sequence[tuple[str, str]]) -> None:
     """Frames (workspace, log) that belong to no workspace of this machine."""
-    for workspace, log in found:
+    many = Counter(workspace for workspace, _ in found)
+    for workspace, log in dict(found).items():
         tx.insert_new(strays, [{"workspace": workspace, "log": log, "frames": 0, "last_at": tx.now}], "workspace")
-        tx.connection.execute(
-            update(strays)
-            .where(strays.c.workspace == workspace)
-            .values(frames=strays.c.frames + 1, last_at=tx.now, log=log)
-        )
+        more = strays.c.frames + many[workspace]
+        this = strays.c.workspace == workspace
+        tx.connection.execute(update(strays).where(this).values(frames=more, last_at=tx.now, log=log))
 
 
 def read_strays(connection: Connection) -> list[tuple[str, int, str]]:

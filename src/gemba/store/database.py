@@ -51,9 +51,19 @@ class Transaction:
         """Insert the rows whose key is not there yet, and say which keys those were."""
         if not rows:
             return set()
-        dialect = postgresql if self.connection.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(table).on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
+        statement = self._insert(table).on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
         return set(self.connection.execute(statement, list(rows)).scalars())
+
+    def put(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert the rows, each whole, in the place of those that have their primary keys."""
+        if rows:
+            statement = self._insert(table)
+            changed = {name: statement.excluded[name] for name in rows[0] if not table.c[name].primary_key}
+            keys = [column.name for column in table.primary_key]
+            self.connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changed), list(rows))
+
+    def _insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        return postgresql.insert(table) if self.connection.dialect.name == "postgresql" else sqlite.insert(table)
 
 
 class Database:

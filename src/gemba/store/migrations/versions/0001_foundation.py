@@ -38,10 +38,11 @@ def upgrade() -> None:
     op.create_index("confirmations_by_age", "confirmations", ["at"])
     op.create_table(
         "logs",
+        sa.Column("workspace", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, primary_key=True),
         sa.Column("inode", sa.Text, nullable=False),
         sa.Column("offset", sa.BigInteger, nullable=False),
-        sa.Column("head", sa.Text, nullable=False),
+        sa.Column("mark", sa.Text, nullable=False),
         sa.Column("skipping", sa.Boolean, nullable=False),
     )
     op.create_table(
