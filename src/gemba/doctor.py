@@ -96,10 +96,10 @@ def _ingest(app: App) -> Check:
 
 
 def _folder(id: str, label: str, folder: Path) -> Check:
-    if os.access(folder, os.W_OK | os.X_OK):
+    if os.access(folder, os.R_OK | os.W_OK | os.X_OK):
         return Check(id, label, "ok", str(folder))
-    why = "cannot be written" if folder.exists() else "does not exist"
-    return Check(id, label, "fail", f"{folder} {why}", "give your user write access to it")
+    why = "cannot be read and written" if folder.exists() else "does not exist"
+    return Check(id, label, "fail", f"{folder} {why}", "give your user access to it")
 
 
 def _space(app: App) -> Check:

@@ -90,13 +90,15 @@ class Ingest:
             self.take_batch()
             self.trouble = None
         except (DBAPIError, NoConnectionLeft) as error:
-            self.trouble = str(error.orig if isinstance(error, DBAPIError) else error).strip()
-            log.warning("frames wait in their logs: the database refused them", reason=self.trouble)
+            reason = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+            if reason != self.trouble:  # said once, not at every attempt
+                log.warning("frames wait in their logs: the database refuses them", reason=reason)
+            self.trouble = reason
 
     def drain(self) -> int:
         """Take in everything that is new now; how many frames that was."""
-        self._pending = None
-        taken = self.take_batch()
+        taken = 0
+        self._pending = self._every_log()
         while self._pending:
             taken += self.take_batch()
         return taken
@@ -104,7 +106,7 @@ class Ingest:
     def take_batch(self) -> int:
         """Take in some of what is new; how many frames that was."""
         if self._pending is None:
-            self._pending = _add({}, _names(self._folder) or set())
+            self._pending = self._every_log()
         batch = self._read_batch(self._pending)
         try:
             taken = self._commit(batch)
@@ -124,6 +126,11 @@ class Ingest:
         store.forget_positions(tx, self._key, store.positions(tx.connection, self._key).keys() - present)
         stems = {parsed.stem for parsed in map(parse_name, present) if parsed is not None}
         store.forget_frames(tx, stems, tx.now - keep_days * clock.DAY)
+
+    def _every_log(self) -> Pending:
+        present = _names(self._folder) or set()
+        self.closed_logs = {name: reason for name, reason in self.closed_logs.items() if name in present}
+        return _add({}, present)
 
     def _read_batch(self, pending: Pending) -> dict[str, Chunk | None]:
         """The next lines of some logs, up to a batch's size; a log that is gone, or cannot be read, has None."""

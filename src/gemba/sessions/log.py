@@ -93,11 +93,11 @@ def _read(file: int, position: Position) -> Chunk | None:
     data = os.pread(file, _CHUNK, position.offset)
     end = data.rfind(b"\n") + 1
     if end == 0 and len(data) == _CHUNK:
-        data = os.pread(file, wire.MAX_LINE + 1, position.offset)
+        data = os.pread(file, wire.MAX_LINE, position.offset)
         end = data.find(b"\n") + 1
     too_long = 0
     skipping = position.skipping
-    if end == 0 and len(data) > wire.MAX_LINE:
+    if end == 0 and len(data) == wire.MAX_LINE:
         # No newline within the longest frame there may be: give this line up, and go on behind it.
         too_long, skipping, end, lines = 1 - skipping, True, len(data), []
     else:
