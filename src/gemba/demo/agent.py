@@ -166,7 +166,8 @@ class Agent:
 def _gemba_ask(*arguments: str) -> tuple[int, str]:
     """Its exit code, and the words that go with it: the reply, or why there is none."""
     result = _run("gemba-ask", *arguments)
-    return result.returncode, (result.stderr if result.returncode == 1 else result.stdout).removesuffix("\n")
+    words = result.stderr if result.returncode == 1 else result.stdout
+    return result.returncode, words.decode("utf-8", "replace").removesuffix("\n")
 
 
 def _event_id(recorded: tuple[int, str]) -> str:
@@ -176,10 +177,8 @@ def _event_id(recorded: tuple[int, str]) -> str:
     return line.split()[0]
 
 
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", check=False
-    )
+def _run(*command: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def _end_with_stdin() -> None:

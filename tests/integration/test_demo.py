@@ -1,0 +1,405 @@
+"""`gemba demo`: a newcomer's first minute, with real agents, and nothing left of it afterwards."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemba import wire
+from gemba.demo.story import Ask, Assumption, Permission, load_stories
+from gemba.testing import retry_until
+from tests.fixtures.servers import BIN, Client
+
+_PATIENCE = 60
+_FAST = ("--port", "0", "--pace", "50")
+
+
+class Demo(Client):
+    """A running demo: what its agents say, line by line, and the operator's side of its API."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [BIN / "gemba", "demo", "--json", *arguments],
+            env={**os.environ, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._said: list[dict[str, str]] = []  # and not yet asked for
+        told = self._line()
+        super().__init__(Path(told["workspace"]), Path(told["home"]))
+        self.url, _, self.token = told["address"].partition("/#token=")
+
+    def hear(self, name: str, words: str) -> str:
+        """The next line of an agent that has these words in it."""
+        while True:
+            of_agent = [line for line in self._said if line["agent"] == name]
+            self._said = [line for line in self._said if line["agent"] != name]
+            while of_agent:
+                line = of_agent.pop(0)
+                if words in line["text"]:
+                    self._said += of_agent
+                    return line["text"]
+            self._said.append(self._line())
+
+    def waiting(self, name: str) -> dict[str, Any]:
+        """What an agent has asked and nobody has answered."""
+        found = retry_until(lambda: [item for item in self.inbox() if item["agent_type"] == name], timeout=_PATIENCE)
+        assert len(found) == 1
+        return dict(found[0])
+
+    def inbox(self) -> list[dict[str, Any]]:
+        return self.listed("state=unresolved")
+
+    def listed(self, query: str) -> list[dict[str, Any]]:
+        return list(self.get(f"/api/escalations?{query}")["escalations"])
+
+    def answer(self, item: dict[str, Any], **body: Any) -> None:
+        self.post(f"/api/escalations/{item['id']}/respond", body)
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
+        """The exit code, and what it still wrote on stdout and stderr."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        stdout, stderr = self.process.communicate(timeout=_PATIENCE)
+        return self.process.returncode, stdout, stderr
+
+    def _line(self) -> dict[str, str]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError(f"the demo ended: {self.end()}")
+        return dict(json.loads(line))
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the demo makes its folder."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def start_demo(temporary: Path) -> Iterator[Callable[..., Demo]]:
+    """Starts demos; each that still runs afterwards is ended, and must leave nothing behind."""
+    started: list[Demo] = []
+
+    def start(*arguments: str, **environment: str) -> Demo:
+        started.append(Demo(*(arguments or _FAST), **environment))
+        return started[-1]
+
+    yield start
+    for demo in started:
+        demo.close_streams()
+        if demo.process.returncode is None:
+            code, _, errors = demo.end()
+            assert (code, errors) == (0, "")
+    assert list(temporary.iterdir()) == []
+    assert processes_in(temporary) == []
+
+
+def processes_in(folder: Path) -> list[str]:
+    """Command lines of the processes that work in a folder, or have it in their environment as Gemba's home."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it may end while we look
+            home = f"GEMBA_HOME={folder}".encode()
+            if (entry / "cwd").readlink().is_relative_to(folder) or home in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_text().replace("\0", " "))
+    return found
+
+
+class Shown:
+    """A demo as a person starts it: text, on a pipe."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+
+    def until(self, words: str) -> str:
+        """The next line that has these words in it."""
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            self.lines.append(line)
+            if words in line:
+                return line
+        raise AssertionError(f"the demo ended: {self.lines}")
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """The exit code, and all that was ever shown."""
+        self.process.send_signal(number)
+        rest, _ = self.process.communicate(timeout=_PATIENCE)
+        return self.process.returncode, "".join([*self.lines, rest])
+
+
+@pytest.fixture
+def shown(temporary: Path) -> Iterator[Shown]:
+    with subprocess.Popen([BIN / "gemba", "demo", *_FAST], stdout=subprocess.PIPE, text=True) as process:
+        yield Shown(process)
+        process.terminate()
+
+
+def test_it_says_where_it_is_once_and_shows_what_agents_say(shown: Shown, temporary: Path) -> None:
+    shown.until("importer │ Waiting for your answer")
+
+    code, everything = shown.end(signal.SIGINT)
+
+    assert code == 0
+    assert everything.count("#token=") == 1
+    assert everything.count(everything.partition("#token=")[2].split()[0]) == 1
+    assert f"export GEMBA_HOME={temporary}/gemba-demo-" in everything
+    assert "Traceback" not in everything
+
+
+def test_a_newcomer_finds_several_kinds_of_items_with_an_age(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo("--port", "0", "--no-agents")
+
+    retry_until(lambda: len(demo.inbox()) >= 5)
+    inbox = demo.inbox()
+
+    assert {(item["kind"], item["urgency"]) for item in inbox} == {
+        ("question", "blocking"),
+        ("question", "advisory"),
+        ("blocker", "blocking"),
+        ("permission_prompt", "blocking"),
+    }
+    now = wire.timestamp()
+    assert all(item["opened_at"] < now[:16] for item in inbox)
+    assert {item["branch"] for item in inbox if item["channel"] == "tool_call"} == {"main", "import-orders"}
+    assert [item["agent_type"] for item in inbox if item["stale"]] == ["reviewer"]
+    assumptions = demo.get("/api/assumptions")["assumptions"]
+    assert len(assumptions) == 2
+    assert all(assumption["commit"] for assumption in assumptions)
+    checks = {check["id"]: check["status"] for check in demo.get("/api/doctor")["checks"]}
+    assert checks["frames"] == checks["strays"] == checks["ingest"] == "ok"
+
+
+def test_an_agent_goes_on_with_exactly_what_was_answered(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    reports = demo.events("?name=session_state_reported&session=importer-1")
+
+    demo.answer(demo.waiting("importer"), text="a {flat} file")
+
+    assert demo.hear("importer", "Using").startswith("Using a {flat} file as you said")
+    while not reports.next()["data"]["payload"]["note"].startswith("Using a {flat} file as you said"):
+        pass
+    demo.hear("importer", "Asking you")
+    assert demo.waiting("importer")["title"] == "What about orders without an e-mail?"
+
+
+def test_each_way_of_asking_gets_its_answer(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+
+    blocker, dialog, advisory = demo.waiting("release"), demo.waiting("tester"), demo.waiting("docs")
+    demo.answer(blocker, option=2)
+    demo.hear("release", "Migration 0007: Allow orders without an e-mail.")
+    demo.answer(dialog, decision="modify", text="use kettle_test2")
+    demo.hear("tester", "You said use kettle_test2")
+    demo.answer(advisory, text="Developers")
+    demo.hear("docs", "The importing page is for: Developers.")
+    answered = {item["id"] for item in (blocker, dialog, advisory)}
+    retry_until(lambda: answered <= {item["id"] for item in demo.listed("delivery=delivered")})
+
+
+def test_a_dismissed_question_is_taken_as_declined(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+
+    demo.post(f"/api/escalations/{demo.waiting('reviewer')['id']}/dismiss", {})
+
+    demo.hear("reviewer", "marking it as an open point")
+
+
+def test_an_overturned_assumption_reaches_the_agent_that_took_it(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    oldest = retry_until(lambda: demo.get("/api/assumptions")["assumptions"])[-1]
+
+    demo.post(f"/api/assumptions/{oldest['id']}/overturn", {"text": "3.12 at least"})
+
+    demo.hear("tidy", "Overturned: 3.12 at least")
+
+
+def test_an_inbox_that_nobody_looks_at_does_not_fill(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+
+    # Agents that wait stand still, and the one that does not has long gone through all its turns.
+    for _ in range(6):
+        demo.hear("tidy", "Decided alone")
+
+    by_agent = Counter(item["agent_type"] for item in demo.inbox())
+    assert len(by_agent) == 5
+    assert set(by_agent.values()) == {1}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_everything_and_leaves_nothing(
+    start_demo: Callable[..., Demo], temporary: Path, number: signal.Signals
+) -> None:
+    demo = start_demo()
+    for name in load_stories():
+        demo.hear(name, "")
+
+    code, rest, errors = demo.end(number)
+
+    assert (code, errors) == (0, "")
+    assert "unexpectedly" not in rest
+    assert list(temporary.iterdir()) == []
+    assert processes_in(temporary) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_it_is_ready_leaves_nothing_either(temporary: Path, number: signal.Signals) -> None:
+    demo = subprocess.Popen([BIN / "gemba", "demo", *_FAST], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    retry_until(lambda: list(temporary.iterdir()), timeout=_PATIENCE, every=0.001)
+
+    demo.send_signal(number)
+    _, errors = demo.communicate(timeout=_PATIENCE)
+
+    assert (demo.returncode, errors) == (0, "")
+    assert list(temporary.iterdir()) == []
+
+
+def test_no_process_outlives_a_demo_that_was_killed(start_demo: Callable[..., Demo], temporary: Path) -> None:
+    demo = start_demo()
+    demo.hear("importer", "")
+
+    demo.process.kill()
+    demo.process.communicate()
+
+    retry_until(lambda: not processes_in(temporary))
+    for folder in temporary.iterdir():
+        shutil.rmtree(folder)
+
+
+def test_it_ends_when_nobody_reads_it_any_more(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    assert demo.process.stdout is not None
+
+    demo.process.stdout.close()
+    assert demo.process.wait(_PATIENCE) == 0
+
+    assert demo.process.stderr is not None
+    with demo.process.stderr as errors:
+        assert errors.read() == ""
+
+
+def test_an_agent_that_crashes_is_replaced_and_its_question_withdrawn(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    asked = demo.waiting("importer")
+    demo.hear("importer", "Waiting for your answer")
+
+    os.kill(pid_of("gemba.demo.agent importer", demo.workspace.parent), signal.SIGKILL)
+
+    demo.hear("importer", "ended unexpectedly (exit code -9); starting it again")
+    demo.hear("importer", "Asking you")
+    assert demo.get(f"/api/escalations/{asked['id']}")["state"] == "withdrawn"
+    assert demo.waiting("importer")["session_id"] == "importer-2"
+    assert sum("gemba-ask" in command for command in processes_in(demo.workspace.parent)) <= 4
+
+
+def pid_of(words: str, folder: Path) -> int:
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            command = (entry / "cmdline").read_text().replace("\0", " ")
+            if words in command and (entry / "cwd").readlink().is_relative_to(folder):
+                return int(entry.name)
+    raise AssertionError(f"no process {words}")
+
+
+def test_two_demos_run_side_by_side(start_demo: Callable[..., Demo]) -> None:
+    first, second = start_demo("--pace", "50"), start_demo("--pace", "50")
+
+    first.answer(first.waiting("importer"), text="one")
+    second.answer(second.waiting("importer"), text="two")
+
+    first.hear("importer", "Using one")
+    second.hear("importer", "Using two")
+
+
+def test_the_users_own_settings_have_no_say(start_demo: Callable[..., Demo], tmp_path: Path) -> None:
+    home = tmp_path / "home-of-the-user"
+    (tmp_path / "gitconfig").write_text("[commit]\n gpgsign = true\n[core]\n hooksPath = /nowhere\n")
+    demo = start_demo(
+        *_FAST,
+        GEMBA_HOME=str(home),
+        GEMBA_DATABASE_URL="postgresql://nobody@nowhere.invalid/x",
+        GEMBA_SESSION_ID="mine",
+        GEMBA_WORKSPACE=str(tmp_path),
+        GIT_CONFIG_GLOBAL=str(tmp_path / "gitconfig"),
+        GIT_DIR=str(tmp_path),
+    )
+
+    assert demo.waiting("reviewer")["commit"]
+    demo.hear("tidy", "Decided alone")
+    assert not home.exists()
+
+
+def test_it_works_without_git(start_demo: Callable[..., Demo], tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    demo = start_demo(*_FAST, PATH=str(tmp_path / "bin"))
+
+    item = demo.waiting("reviewer")
+    assert (item["commit"], item["branch"]) == (None, None)
+    demo.hear("tidy", "Decided alone")
+
+
+def test_an_answer_from_another_terminal_cannot_drive_this_one(shown: Shown, temporary: Path) -> None:
+    shown.until("importer │ Waiting for your answer")
+    folder = next(temporary.glob("gemba-demo-*"))
+    gemba = [str(BIN / "gemba"), "-C", str(folder / "kettle")]
+    environment = {**os.environ, "GEMBA_HOME": str(folder / "home")}
+    inbox = subprocess.run([*gemba, "inbox", "--json"], env=environment, capture_output=True, check=True)
+    item = next(item for item in json.loads(inbox.stdout)["escalations"] if item["agent_type"] == "importer")
+
+    subprocess.run([*gemba, "answer", item["id"], "\x1b[2Jred\rgreen"], env=environment, check=True)
+
+    line = shown.until("importer │ Using")
+    assert line.startswith(" importer │ Using \\x1b[2Jred\\x0dgreen as you said")
+    assert shown.end()[0] == 0
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(temporary: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = str(taken.getsockname()[1])
+        refused = subprocess.run([BIN / "gemba", "demo", "--port", port], capture_output=True, text=True)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"gemba: cannot listen on 127.0.0.1 port {port}")
+    assert len(refused.stderr.splitlines()) == 1
+    assert list(temporary.iterdir()) == []
+
+
+def test_it_refuses_a_workspace_that_is_not_its_own(workspace: Path) -> None:
+    refused = subprocess.run([BIN / "gemba", "-C", workspace, "demo"], capture_output=True, text=True)
+
+    assert refused.returncode == 2
+    assert "leave -C out" in refused.stderr
+
+
+@pytest.mark.parametrize("name", load_stories())
+def test_a_story_is_one_that_the_commands_let_happen(name: str) -> None:
+    story = load_stories()[name]
+
+    for turn in story.turn:
+        assert "{answer}" in turn.answered
+        assert turn.answered.format(answer="yes")
+        assert turn.declined or isinstance(turn, Assumption)
+        if isinstance(turn, Ask):
+            assert wire.refusal(turn.kind, story.role, story.mode) is None
+            assert bool(turn.meanwhile) is not story.waits
+        if story.mode == "dangerous":
+            assert isinstance(turn, Assumption)
+        assert isinstance(turn, Permission) or story.waits or not story.blocks(turn)
+    assert any(turn.minutes_ago is not None for turn in story.turn)
+    assert any(turn.minutes_ago is None for turn in story.turn)
