@@ -1,0 +1,75 @@
+"""A floor to measure on: a temporary workspace with known sessions and a real server. Used by the benchmarks here."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gemba import wire
+from gemba.testing import retry_until
+from tests.fixtures.cluster import temporary_cluster
+from tests.fixtures.servers import RunningServer
+
+DATABASES = ("SQLite", "PostgreSQL")
+
+
+@contextmanager
+def running_server(database: str) -> Iterator[RunningServer]:
+    """A server on an empty database that syncs to disk, with nothing of the caller's own settings."""
+    for name in [name for name in os.environ if name.startswith("GEMBA_")]:
+        del os.environ[name]
+    with tempfile.TemporaryDirectory(prefix="gemba-bench-") as folder:
+        workspace, home = Path(folder, "workspace"), Path(folder, "home")
+        (workspace / ".gemba").mkdir(parents=True)
+        home.mkdir()
+        if database == "SQLite":
+            yield from _serving(workspace, home, "")
+        else:
+            with temporary_cluster(fsync=True) as cluster:
+                yield from _serving(workspace, home, cluster.url())
+
+
+def _serving(workspace: Path, home: Path, database_url: str) -> Iterator[RunningServer]:
+    server = RunningServer(workspace, home, database_url)
+    try:
+        yield server
+    finally:
+        code, errors = server.stop()
+        assert (code, errors) == (0, ""), f"the server ended with {code}: {errors}"
+
+
+def session_id(number: int) -> str:
+    return f"session-{number:03}"
+
+
+def start_sessions(server: RunningServer, many: int) -> None:
+    """Make that many sessions known, each with a log of its own."""
+    for number in range(many):
+        server.append("SessionStart", {"source": "startup"}, session_id(number))
+    taken_in(server, many)
+
+
+def taken_in(server: RunningServer, frames: int) -> None:
+    """Come back when the server has stored so many frames."""
+
+    def are_there() -> bool:
+        return int(server.get("/api/doctor")["counters"].get("frames_ingested", 0)) >= frames
+
+    retry_until(are_there, timeout=60, every=0.1)
+
+
+def ask_frame(workspace: Path, session: str, **payload: object) -> bytes:
+    """An ask as `gemba-ask` writes it."""
+    body = {
+        "kind": "question",
+        "role": "manager",
+        "mode": "balanced",
+        "text": "Which of these two shall I use? " * 8,
+        "options": ["the first", "the second"],
+        "cwd": str(workspace),
+        **payload,
+    }
+    return wire.encode_frame("GembaAsk", body, session_id=session, workspace=str(workspace), agent_type="benchmark")
