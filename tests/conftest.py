@@ -13,8 +13,10 @@ pytest_plugins = [
     "tests.fixtures.databases",
     "tests.fixtures.environment",
     "tests.fixtures.leftovers",
+    "tests.fixtures.logs",
     "tests.fixtures.servers",
     "tests.fixtures.api",  # after servers, which it imports
+    "tests.fixtures.operator",  # the same
 ]
 
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.

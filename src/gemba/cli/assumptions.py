@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gemba.cli.door import open_door
-from gemba.cli.show import SHORT_ID, age, json_option, print_json
-from gemba.text import one_line
+from gemba.cli.show import age, headline, json_option, labelled, print_json, short_length
 
 
 @click.command()
-@click.option("--session", help="Only those of one session.")
+@click.option("--session", metavar="ID", help="Only those of one session.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
 @json_option
 @click.pass_obj
@@ -26,11 +27,27 @@ def command(folder: str | None, session: str | None, limit: int, as_json: bool) 
     if as_json:
         print_json(page)
         return
+    length = short_length(item["id"] for item in page["assumptions"])
     for item in page["assumptions"]:
-        facts = [item["agent_type"], item["session_id"], item["bead_id"], f"{age(item['recorded_at'])} ago"]
-        shown = " · ".join(one_line(str(fact), 40) for fact in facts if fact)
-        click.echo(f"{click.style(item['id'][-SHORT_ID:], bold=True)}  {shown}")
-        click.echo(f"    {one_line(item['text'], 110)}\n    chose: {one_line(item['chose'], 100)}")
-        if item["overturned"]:
-            click.echo(f"    overturned: {one_line(item['overturned']['text'], 100)} ({item['delivery']})")
-    click.echo(f"{page['total']} in all." if page["total"] else "No agent has decided anything alone.")
+        click.echo("\n".join(_lines(item, length)) + "\n")
+    click.echo(_summary(page))
+
+
+def _lines(item: dict[str, Any], length: int) -> list[str]:
+    facts = [item["agent_type"], item["session_id"], item["bead_id"], f"{age(item['recorded_at'])} ago"]
+    lines = headline("", None, item["id"][-length:], facts)
+    lines += labelled("asked itself:", item["text"], whole=False)
+    lines += labelled("chose:", item["chose"], whole=False)
+    if item["overturned"]:
+        read = {"delivered": "the agent has read it", "undelivered": "the agent could not be told"}
+        lines += labelled("overturned:", item["overturned"]["text"], whole=False)
+        lines += labelled("", f"({read.get(item['delivery'], 'the agent has not read it yet')})")
+    return lines
+
+
+def _summary(page: dict[str, Any]) -> str:
+    shown, total = len(page["assumptions"]), page["total"]
+    if not total:
+        return "No agent has decided anything alone."
+    rest = f", the newest {shown} shown" if shown < total else ""
+    return f"{total} in all{rest}. Decide otherwise with: gemba overturn ID TEXT"

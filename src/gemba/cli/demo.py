@@ -21,7 +21,8 @@ import click
 from gemba.api.server import Bind, ServerFile, serve
 from gemba.app import App
 from gemba.cli.init import make_workspace
-from gemba.cli.serve import page_address, set_up_logging
+from gemba.cli.log import set_up_logging
+from gemba.cli.serve import page_address
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, Workspace, read_settings
 from gemba.demo.crew import Crew, session_of

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from gemba.cli.complete import ids_of
 from gemba.cli.door import find_id, item_path, open_door
 from gemba.cli.show import json_option, print_json
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=ids_of("escalations", state="unresolved"))
 @click.argument("reason", default="")
 @json_option
 @click.pass_obj
@@ -26,4 +27,4 @@ def command(folder: str | None, id: str, reason: str, as_json: bool) -> None:
     if as_json:
         print_json(dismissed)
     else:
-        click.echo(f"dismissed {dismissed['id']}")
+        click.echo(f"dismissed {dismissed['id']}; the asker is told that you declined")

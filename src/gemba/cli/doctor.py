@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
+import gemba
 from gemba.cli.door import open_door
-from gemba.cli.show import json_option, print_json
-from gemba.text import showable
+from gemba.cli.show import json_option, print_json, width
+from gemba.errors import GembaError
+from gemba.text import fold, showable
 
-_MARKS = {"ok": ("ok", "green"), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @click.command()
@@ -23,17 +26,43 @@ def command(folder: str | None, as_json: bool) -> None:
     Example:
       gemba doctor
     """
-    with open_door(folder) as door:
-        found = door.get("/api/doctor")
-        server = "running" if door.is_server else "not running: `gemba serve` starts it"
+    try:
+        with open_door(folder) as door:
+            found = door.get("/api/doctor")
+            server = "running" if door.is_server else "not running: `gemba serve` starts it"
+    except GembaError as error:
+        found, server = _nothing_works(error), "unknown"
     if as_json:
         print_json(found)
     else:
-        click.echo(f"{click.style('ok', fg='green'):>4}  Server: {server}")
-        for check in found["checks"]:
-            word, colour = _MARKS[check["status"]]
-            click.echo(f"{click.style(word, fg=colour):>4}  {check['label']}: {showable(check['detail'])}")
-            if check["hint"]:
-                click.echo(f"      → {showable(check['hint'])}")
-        click.echo("  ".join(f"{name} {value}" for name, value in sorted(found["counters"].items())))
+        _show(found, server)
     sys.exit(1 if found["status"] == "fail" else 0)
+
+
+def _nothing_works(error: GembaError) -> dict[str, Any]:
+    """A diagnosis where not even the workspace or its database can be opened."""
+    check = {"id": error.code, "label": "Workspace", "status": "fail", "detail": error.message, "hint": None}
+    return {
+        "status": "fail",
+        "checks": [check],
+        "counters": {},
+        "version": gemba.__version__,
+        "started_at": None,
+    }
+
+
+def _show(found: dict[str, Any], server: str) -> None:
+    if server != "unknown":
+        _line("ok", f"Server: {server}")
+    for check in found["checks"]:
+        _line(check["status"], f"{check['label']}: {showable(check['detail'])}")
+        if check["hint"]:
+            click.echo(f"      → {showable(check['hint'])}")
+    if found["counters"]:
+        counters = " · ".join(f"{name} {value}" for name, value in sorted(found["counters"].items()))
+        click.echo("\n" + "\n".join(fold(counters, width())))
+
+
+def _line(status: str, text: str) -> None:
+    word = status.upper() if status == "fail" else status
+    click.echo(f"{click.style(f'{word:>4}', fg=_COLOURS[status])}  {text}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import http.client
 import re
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
@@ -19,9 +19,11 @@ import msgspec
 from gemba import wire
 from gemba.config import Workspace, home, open_workspace, read_settings
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Refused, Unusable
+from gemba.text import storable
 
 _KINDS: dict[int, type[GembaError]] = {404: NotFound, 409: Conflict, 403: Refused, 422: Invalid, 503: Unusable}
 _TIMEOUT_SECONDS = 30.0
+_PAGE = 500
 
 
 class Door(Protocol):
@@ -33,8 +35,8 @@ class Door(Protocol):
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Carry out one action, once."""
 
-    def follow(self, after: int, names: str, handle: Callable[[dict[str, Any]], None]) -> None:
-        """Hand over what happens after an event, as it happens, until interrupted."""
+    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
+        """What happens after an event, as it happens; ends when the door is gone."""
 
 
 @contextmanager
@@ -60,7 +62,7 @@ def server_socket(workspace: Workspace) -> Path | None:
             probe.settimeout(_TIMEOUT_SECONDS)
             probe.connect(str(path))
         return path
-    except (OSError, msgspec.MsgspecError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -73,20 +75,27 @@ class ServerDoor:
         self._path = path
 
     def get(self, path: str, **query: str | int | None) -> Any:
-        given = {name: value for name, value in query.items() if value is not None}
-        return self._exchange("GET", f"{path}?{urlencode(given)}" if given else path)
+        given = query_string(query)
+        return self._exchange("GET", f"{path}?{given}" if given else path)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
-        return self._exchange("POST", path, msgspec.json.encode(body), headers)
+        return self._exchange("POST", path, encode_body(body), headers)
 
-    def follow(self, after: int, names: str, handle: Callable[[dict[str, Any]], None]) -> None:
-        with closing(_UnixConnection(self._path, timeout=None)) as connection:
+    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
+        connection = _UnixConnection(self._path, timeout=None)
+        try:
             connection.request("GET", f"/api/events?{urlencode({'after': after, 'name': names})}")
-            for line in connection.getresponse():
+            response = connection.getresponse()
+            if response.status >= 400:
+                _raise(response.status, msgspec.json.decode(response.read()))
+            for line in response:
                 if line.startswith(b"data: "):
-                    handle(msgspec.json.decode(line[6:]))
-        raise Unusable("the server ended", code="server_unreachable")
+                    yield msgspec.json.decode(line[6:])
+        except (OSError, http.client.HTTPException):
+            return
+        finally:
+            connection.close()
 
     def _exchange(self, method: str, target: str, body: bytes | None = None, headers: Any = None) -> Any:
         connection = _UnixConnection(self._path, timeout=_TIMEOUT_SECONDS)
@@ -94,14 +103,12 @@ class ServerDoor:
             connection.request(method, target, body, headers or {})
             response = connection.getresponse()
             document = msgspec.json.decode(response.read())
-        except (OSError, http.client.HTTPException, msgspec.MsgspecError) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             raise Unusable(f"the server did not answer: {error}", code="server_unreachable") from None
         finally:
             connection.close()
         if response.status >= 400:
-            known = {key: document.get(key) for key in ("pointer", "found", "allowed")}
-            kind = _KINDS.get(response.status, Unusable)
-            raise kind(document["detail"], code=document["code"], **known)
+            _raise(response.status, document)
         return document
 
 
@@ -116,19 +123,54 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(str(self._path))
 
 
-def find_id(door: Door, noun: str, given: str, **query: str | int) -> str:
-    """The one id that is, begins or ends with what was given; an escalation's short name is the end of its id."""
+def _raise(status: int, document: dict[str, Any]) -> None:
+    """The server's problem as the error that it was there."""
+    known = {key: document.get(key) for key in ("pointer", "found", "allowed")}
+    raise _KINDS.get(status, Unusable)(document["detail"], code=document["code"], **known)
+
+
+def query_string(query: Mapping[str, str | int | None]) -> str:
+    return urlencode({name: storable(str(value)) for name, value in query.items() if value is not None})
+
+
+def encode_body(body: dict[str, Any]) -> bytes:
+    """A body of what the command line gave, which need not be Unicode."""
+    return msgspec.json.encode(
+        {key: storable(value) if isinstance(value, str) else value for key, value in body.items()}
+    )
+
+
+def find_id(door: Door, noun: str, given: str, **query: str) -> str:
+    """The one id that is, begins or ends with what was given; an escalation's short name is the end of its id.
+
+    Those that the query wants go first: only if none of them fits, all others may.
+    """
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,128}", given):
         raise Invalid(f"{given!r} is not an id", code="invalid_id", found=given)
     plural = f"{noun}s"
-    page = door.get(f"/api/{plural}", limit=500, **query)
-    ids = [row["id"] for row in page[plural]]
-    if given in ids:
-        return given
-    matching = [id for id in ids if id.endswith(given) or id.startswith(given)]
-    if len(matching) > 1:
-        raise Invalid(f"{given} fits {len(matching)} {plural}: give more of the id", code="ambiguous_id", found=given)
-    return matching[0] if matching else given
+    for wanted in (query, {}) if query else (query,):
+        ids: list[str] = [row["id"] for row in read_all(door, plural, **wanted)]
+        if given in ids:
+            return given
+        matching = [id for id in ids if id.endswith(given) or id.startswith(given)]
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
+            raise Invalid(
+                f"{given} fits {len(matching)} {plural}: give more of the id", code="ambiguous_id", found=given
+            )
+    raise NotFound(f"no {noun} has an id that begins or ends with {given}", code="not_found", found=given)
+
+
+def read_all(door: Door, plural: str, **query: str) -> Iterator[dict[str, Any]]:
+    """Every row of a list, page after page."""
+    cursor: str | None = None
+    while True:
+        page = door.get(f"/api/{plural}", limit=_PAGE, cursor=cursor, **query)
+        yield from page[plural]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return
 
 
 def item_path(plural: str, id: str, verb: str = "") -> str:

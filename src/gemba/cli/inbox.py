@@ -1,14 +1,18 @@
-"""`gemba inbox`: what waits for the operator, once or live."""
+"""`gemba inbox`: what waits for the operator, once or live; or one of them, whole."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from gemba.cli.door import Door, item_path, open_door
-from gemba.cli.show import escalation_lines, json_option, print_json
+from gemba.cli.complete import ids_of
+from gemba.cli.door import find_id, item_path, open_door
+from gemba.cli.show import escalation_lines, json_option, print_json, short_length, width
+from gemba.errors import Unusable
+from gemba.text import fold
 
 _CHANGES = ",".join(
     (
@@ -20,53 +24,128 @@ _CHANGES = ",".join(
 
 
 @click.command()
-@click.option("--watch", is_flag=True, help="Stay, and show what comes and what is settled.")
-@click.option("--all", "everything", is_flag=True, help="Also what is settled.")
+@click.argument("id", required=False, shell_complete=ids_of("escalations", state="unresolved"))
+@click.option("-w", "--watch", is_flag=True, help="Stay, and show what comes and what is settled, until Ctrl-C.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also what is settled.")
+@click.option("--session", metavar="ID", help="Only what one session asked.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
 @json_option
 @click.pass_obj
-def command(folder: str | None, watch: bool, everything: bool, limit: int, as_json: bool) -> None:
-    """Show what waits for you: blocking first, oldest first within.
+def command(
+    folder: str | None,
+    id: str | None,
+    watch: bool,
+    everything: bool,
+    session: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Show what waits for you: blocking first, oldest first within. With an ID, that one alone and whole.
 
     With --json one object as /api/escalations answers; with --watch one escalation a line.
 
     \b
     Example:
       gemba inbox
+      gemba inbox 3fa9c1
       gemba inbox --watch --json | jq .text
     """
+    if id is not None:
+        if watch or everything or session:
+            raise click.UsageError("an ID goes with --json alone.")
+        _show_one(folder, id, as_json)
+    elif watch:
+        with contextlib.suppress(KeyboardInterrupt):
+            _watch(folder, everything, session, limit, as_json)
+    else:
+        _list(folder, everything, session, limit, as_json)
+
+
+def _show_one(folder: str | None, id: str, as_json: bool) -> None:
     with open_door(folder) as door:
-        page = door.get("/api/escalations", state=None if everything else "unresolved", limit=limit)
-        if as_json and not watch:
-            print_json(page)
-            return
-        for item in page["escalations"]:
-            _show(item, as_json)
-        if not as_json:
-            click.echo(_summary(page, watch))
-        if watch:
-            with contextlib.suppress(KeyboardInterrupt):
-                _follow(door, page["as_of"], as_json)
-
-
-def _follow(door: Door, after: int, as_json: bool) -> None:
-    def show(event: dict[str, Any]) -> None:
-        if event.get("ref"):
-            _show(door.get(item_path("escalations", event["ref"])), as_json)
-
-    door.follow(after, _CHANGES, show)
-
-
-def _show(item: dict[str, object], as_json: bool) -> None:
+        item = door.get(item_path("escalations", find_id(door, "escalation", id, state="unresolved")))
     if as_json:
         print_json(item)
+        return
+    click.echo("\n".join(escalation_lines(item, whole=True)))
+    if item["delivery_note"]:
+        click.echo(f"    ({item['delivery_note']})")
+    if item["resolution"] is None:
+        click.echo(f"\nAnswer with: {_ways([item])}")
+
+
+def _list(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
+    with open_door(folder) as door:
+        page = door.get("/api/escalations", **_query(everything, session), limit=limit)
+    if as_json:
+        print_json(page)
+        return
+    _show(page["escalations"])
+    click.echo(_summary(page, everything, session))
+
+
+def _watch(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
+    """The list, then every change. A server that ends or starts meanwhile makes no difference."""
+    show = print_json if as_json else _show_change
+    with open_door(folder) as door:
+        page = door.get("/api/escalations", **_query(everything, session), limit=limit)
+    if as_json:
+        for item in page["escalations"]:
+            print_json(item)
     else:
-        click.echo("\n".join(escalation_lines(item)) + "\n")
+        _show(page["escalations"])
+        click.echo(f"{_summary(page, everything, session)}\nWatching; Ctrl-C ends it.\n")
+    seen: int = page["as_of"]
+    while True:
+        with open_door(folder) as door:
+            try:
+                for event in door.events(seen, _CHANGES):
+                    if event.get("ref") and session in (None, event["session_id"]):
+                        show(door.get(item_path("escalations", event["ref"])))
+                    seen = event.get("id", seen)
+            except Unusable as error:
+                if error.code != "server_unreachable":
+                    raise
+        click.echo("gemba: the server has ended; watching without it", err=True)
 
 
-def _summary(page: dict[str, object], watch: bool) -> str:
-    shown, total = len(page["escalations"]), page["total"]  # type: ignore[arg-type]
+def _query(everything: bool, session: str | None) -> dict[str, str | None]:
+    return {"state": None if everything else "unresolved", "session": session}
+
+
+def _show(items: list[dict[str, Any]]) -> None:
+    length = short_length(item["id"] for item in items)
+    for item in items:
+        click.echo("\n".join(escalation_lines(item, length=length)) + "\n")
+
+
+def _show_change(item: dict[str, Any]) -> None:
+    _show([item])
+
+
+def _summary(page: dict[str, Any], everything: bool, session: str | None) -> str:
+    items, total = page["escalations"], page["total"]
     if not total:
-        return "Nobody waits for you." + (" Watching." if watch else "")
-    rest = f" ({shown} shown)" if shown != total else ""
-    return f"{total} in all{rest}. Answer with: gemba answer ID TEXT, or --option N"
+        nobody = "Nothing was asked yet." if everything else "Nobody waits for you."
+        return f"{nobody[:-1]} in session {session}." if session else nobody
+    rest = f", {len(items)} of them shown" if len(items) < total else ""
+    count = f"{total} in all{rest}." if everything else f"{total} wait{'s' if total == 1 else ''} for you{rest}."
+    ways = _ways([item for item in items if item["resolution"] is None])
+    return "\n".join([count, *fold(f"Answer with: {ways}", width())]) if ways else count
+
+
+def _ways(items: list[dict[str, Any]]) -> str:
+    """How those on the list can be answered."""
+    return " · ".join(dict.fromkeys(way for item in items for way in _ways_of(item)))
+
+
+def _ways_of(item: dict[str, Any]) -> Iterator[str]:
+    match item["channel"]:
+        case "notification":
+            yield "gemba answer ID --decision yes|no|modify"
+        case "system":
+            yield "gemba answer ID --action ACTION"
+        case _:
+            yield "gemba answer ID TEXT"
+            if item["options"]:
+                yield "gemba answer ID --option N"

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlencode
+from queue import SimpleQueue
+from typing import Any, cast
+from urllib.parse import unquote
 
 import msgspec
 
 from gemba.api.decode import decode_body, decode_query
 from gemba.api.routes import READS
 from gemba.app import ACTIONS, App
+from gemba.cli.door import encode_body, query_string
+from gemba.cli.log import set_up_logging
 from gemba.config import Settings, Workspace
 from gemba.errors import NotFound
-from gemba.event import Filter
+from gemba.event import Event, Filter
 from gemba.store.database import explained
-
-_PAGE = 100
 
 
 class LocalDoor:
@@ -30,19 +34,19 @@ class LocalDoor:
         self._app = app
 
     def get(self, path: str, **query: str | int | None) -> Any:
-        given = urlencode({name: value for name, value in query.items() if value is not None}).encode()
         for read in READS:
             ids = _match(read.path, path)
             if ids is not None:
+                asked = decode_query(query_string(query).encode(), read.query)
                 with explained("the database failed"):
-                    return msgspec.to_builtins(read.handler(self._app, decode_query(given, read.query), **ids))
+                    return msgspec.to_builtins(read.handler(self._app, asked, **ids))
         raise NotFound(f"there is nothing at {path}", code="not_found")
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         for action in ACTIONS:
             ids = _match(action.path, path)
             if ids is not None:
-                checked = decode_body(msgspec.json.encode(body), action.body)
+                checked = decode_body(encode_body(body), action.body)
                 with explained("the database failed"):
                     with self._app.database.transaction() as tx:
                         result = action.verb(tx, checked, **ids)
@@ -50,21 +54,48 @@ class LocalDoor:
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")
 
-    def follow(self, after: int, names: str, handle: Callable[[dict[str, Any]], None]) -> None:
-        asyncio.run(self._follow(after, Filter(frozenset(names.split(","))), handle))
+    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
+        """Does what a server does while somebody looks; in a thread, so that Ctrl-C reaches whoever looks."""
+        told: SimpleQueue[Event | Exception] = SimpleQueue()
+        stop: Future[Callable[[], object]] = Future()
+        wanted = Filter(frozenset(names.split(",")))
 
-    async def _follow(self, after: int, wanted: Filter, handle: Callable[[dict[str, Any]], None]) -> None:
-        """Do what a server does meanwhile, so that there is something to follow."""
-        async with self._app.running() as hub:
+        async def follow() -> None:
+            loop, task = asyncio.get_running_loop(), cast("asyncio.Task[None]", asyncio.current_task())
+            stop.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+            seen = after
+            async with self._app.running() as hub:
+                while True:
+                    await hub.beyond(seen)
+                    found, seen = await hub.read(seen, 100, wanted)
+                    for event in found:
+                        told.put(event)
+
+        def run() -> None:
+            try:
+                asyncio.run(follow())
+            except asyncio.CancelledError:
+                pass
+            except Exception as error:  # noqa: BLE001 - raised again in the thread that reads
+                told.put(error)
+
+        thread = threading.Thread(target=run, name="follow", daemon=True)
+        thread.start()
+        try:
             while True:
-                await hub.beyond(after)
-                found, after = await hub.read(after, _PAGE, wanted)
-                for event in found:
-                    handle(msgspec.json.decode(msgspec.json.encode(event)))
+                event = told.get()
+                if isinstance(event, Exception):
+                    raise event
+                yield msgspec.json.decode(msgspec.json.encode(event))
+        finally:
+            with contextlib.suppress(RuntimeError):  # it has ended already
+                stop.result()()
+            thread.join()
 
 
 @contextmanager
 def open_local(workspace: Workspace, settings: Settings, home: Path) -> Iterator[LocalDoor]:
+    set_up_logging()
     app = App.open(workspace, settings, home)
     try:
         with explained("the database failed"):

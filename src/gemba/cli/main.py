@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 import gemba
 from gemba.errors import GembaError
 from gemba.text import showable
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name → (module, what it does). The module has a click command named `command`.
 COMMANDS = {
@@ -45,6 +48,12 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        fitting = [CompletionItem(name, help=row[1]) for name, row in COMMANDS.items() if name.startswith(incomplete)]
+        return fitting + click.Command.shell_complete(self, ctx, incomplete)
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
             return super().resolve_command(ctx, args)
@@ -58,6 +67,7 @@ class LazyGroup(click.Group):
     "-C",
     "workspace",
     metavar="FOLDER",
+    type=click.Path(),
     help="Work in the workspace of this folder instead of the current one.",
 )
 @click.pass_context
@@ -73,26 +83,47 @@ def cli(ctx: click.Context, workspace: str | None) -> None:
       gemba answer 3fa9c1 "use UTC"  by the end of its id
     """
     ctx.obj = workspace
+    # click colours what goes to a terminal and nothing else; these say otherwise.
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
+    elif os.environ.get("FORCE_COLOR"):
+        ctx.color = True
 
 
 def main() -> None:
     """Run, with every refusal as one readable line on stderr and exit 1 (usage: 2)."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            # A terminal that cannot show a character shows its number.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         cli.main(prog_name="gemba", standalone_mode=False)
     except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
-    except click.UsageError as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
+    except click.UsageError as error:
+        name = error.ctx.command_path if error.ctx else "gemba"
+        _fail(f"{name}: {error.format_message()} Try '{name} --help'.", 2)
     except click.ClickException as error:
-        error.show()
-        sys.exit(1)
+        _fail(f"gemba: {error.format_message()}", 1)
     except click.Abort:
         sys.exit(1)
     except GembaError as error:
-        sys.stderr.write(f"gemba: {showable(error.message)}\n")
-        sys.exit(1)
-    except BrokenPipeError:
-        # The reader went away; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        _fail(f"gemba: {error.message}", 1)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):  # the reader went away; there is nobody to tell
+            message = ""
+        else:
+            message = f"gemba: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
+        # What is still buffered goes nowhere, instead of failing once more at exit.
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), sys.stdout.fileno())
+        _fail(message, 1)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    if message and sys.stderr is not None:
+        sys.stderr.write(" ".join(showable(message).splitlines()) + "\n")
+    sys.exit(code)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from gemba.cli.complete import ids_of
 from gemba.cli.door import find_id, item_path, open_door
 from gemba.cli.show import json_option, print_json
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=ids_of("assumptions"))
 @click.argument("text")
 @json_option
 @click.pass_obj
@@ -26,4 +27,4 @@ def command(folder: str | None, id: str, text: str, as_json: bool) -> None:
     if as_json:
         print_json(overturned)
     else:
-        click.echo(f"overturned {overturned['id']} (delivery: {overturned['delivery']})")
+        click.echo(f"overturned {overturned['id']}; the agent has not read it yet")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from pathlib import Path
 
 import click
-import structlog
 
 from gemba.api.server import Bind, ServerFile, serve
 from gemba.app import App
+from gemba.cli.log import set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, home, open_workspace, read_settings
 
@@ -61,20 +59,6 @@ def command(
         serve(app, bind, _ready_json if as_json else _ready)
     finally:
         app.close()
-
-
-def set_up_logging(verbose: bool = False) -> None:
-    """Lines on stderr, with what happened and never with what agents or operators wrote."""
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO if verbose else logging.WARNING),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.format_exc_info,
-            structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
-        ],
-    )
 
 
 def page_address(told: ServerFile, token: str) -> str:

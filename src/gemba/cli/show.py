@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 import msgspec
 
 from gemba import clock
-from gemba.text import one_line, showable
+from gemba.errors import Unusable
+from gemba.text import fold, one_line, showable_json
 
-SHORT_ID = 6
+_SHORTEST_ID = 6
+_INDENT = "    "
+_NARROW = 30  # columns that facts need to stand beside a card's name
+_LINES_OF_TEXT = 3  # in a list; `gemba inbox ID` shows the whole
+_SETTLED = {
+    "answered": "answered",
+    "default": "answered by default",
+    "expired": "expired",
+    "declined": "declined",
+    "withdrawn": "withdrawn",
+}
 
 json_option: Callable[[Any], Any] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def print_json(document: Any) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
+    if sys.stdout is None:
+        raise Unusable("stdout is closed", code="no_output")
+    sys.stdout.buffer.write(showable_json(msgspec.json.encode(document).decode()).encode() + b"\n")
     sys.stdout.buffer.flush()
+
+
+def width() -> int:
+    """The columns to write in: the terminal's, as long as a line stays readable."""
+    return max(24, min(shutil.get_terminal_size((100, 24)).columns, 120))
+
+
+def short_length(ids: Iterable[str]) -> int:
+    """How much of the end of an id tells these apart."""
+    known = set(ids)
+    length = _SHORTEST_ID
+    while len({id[-length:] for id in known}) < len(known):
+        length += 1
+    return length
 
 
 def age(moment: str) -> str:
@@ -32,29 +60,84 @@ def age(moment: str) -> str:
     return f"{seconds}s"
 
 
-def escalation_lines(item: dict[str, Any], *, whole: bool = False) -> list[str]:
-    """One escalation for a terminal: what it is, whose, how old, what it says, how to answer."""
+def local_time(moment: str) -> str:
+    """A moment on the operator's own clock; with the date unless it is today."""
+    from datetime import datetime
+
+    then = datetime.fromisoformat(moment).astimezone()
+    today = datetime.now().astimezone().date()
+    return then.strftime("%H:%M:%S" if then.date() == today else "%Y-%m-%d %H:%M")
+
+
+def headline(mark: str, colour: str | None, id: str, facts: Iterable[str | None]) -> list[str]:
+    """A card's first line: what it is, its short name, the facts; folded where the terminal is narrow."""
+    name = f"{click.style(mark, fg=colour, bold=colour == 'red' or None)}  " if mark else ""
+    name += click.style(id, bold=True)
+    indent = len(f"{mark}  {id}  ") if mark else len(f"{id}  ")
+    beside = width() - indent >= _NARROW
+    if not beside:
+        indent = len(_INDENT)
+    # A fact is broken only where it is longer than a line.
+    known = " · ".join(one_line(fact, 40).replace(" ", "\u00a0") for fact in facts if fact)
+    lines = [" " * indent + line.replace("\u00a0", " ") for line in fold(known, width() - indent)]
+    return [f"{name}  {lines[0].lstrip()}", *lines[1:]] if beside and lines else [name, *lines]
+
+
+def body_lines(text: str, most: int | None = None, *, cut: bool = False) -> list[str]:
+    """An agent's text, indented; of a long one the first lines and a mark that there is more."""
+    room = width() - len(_INDENT)
+    lines = fold(text, room)
+    if most is not None:
+        lines = [line for line in lines if line]
+        if cut or len(lines) > most:
+            last = "".join(lines[most - 1 : most])
+            lines = [*lines[: most - 1], one_line(last, room - 2) + " …"]
+    return [f"{_INDENT}{line}".rstrip() for line in lines]
+
+
+def labelled(label: str, text: str, *, whole: bool = True) -> list[str]:
+    """`label: text`, folded under itself."""
+    space = " " * (len(label) + 1)
+    room = width() - len(_INDENT) - len(space)
+    first, *rest = (fold(text, room) if whole else [one_line(text, room)]) or [""]
+    return [f"{_INDENT}{label} {first}".rstrip(), *(f"{_INDENT}{space}{line}".rstrip() for line in rest)]
+
+
+def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole: bool = False) -> list[str]:
+    """One escalation for a terminal: what it is, whose, how old, what it says, how to answer, how it ended."""
     blocking = item["urgency"] == "blocking"
-    mark = click.style("BLOCKING", fg="red", bold=True) if blocking else click.style("advisory", fg="cyan")
+    mark, colour = ("BLOCKING", "red") if blocking else ("advisory", "cyan")
+    if item["resolution"] is not None:
+        mark, colour = item["state"].ljust(8), "bright_black"
     facts = [item["kind"], item["agent_type"], item["session_id"], item["bead_id"], f"{age(item['opened_at'])} ago"]
-    shown = " · ".join(one_line(str(fact), 40) for fact in facts if fact)
-    lines = [f"{mark}  {click.style(item['id'][-SHORT_ID:], bold=True)}  {shown}{_marks(item)}"]
+    id = item["id"] if whole else item["id"][-length:]
+    lines = headline(mark, colour, id, [*facts, *_marks(item)])
     if item["title"]:
-        lines.append(f"    {click.style(one_line(item['title'], 110), bold=True)}")
-    text = showable(item["text"]).splitlines() if whole else [one_line(item["text"], 110)]
-    lines += [f"    {line}" for line in text]
-    lines += [f"      {number}) {one_line(option, 100)}" for number, option in enumerate(item["options"], 1)]
+        titles = body_lines(item["title"], None if whole else 1)
+        lines += [click.style(line, bold=True) for line in titles]
+    lines += body_lines(item["text"], None if whole else _LINES_OF_TEXT, cut=item["text_cut"])
+    for number, option in enumerate(item["options"], 1):
+        lines += labelled(f"  {number})", option, whole=whole)
+    if item["resolution"] is not None:
+        lines += labelled(f"→ {_how(item)}", item["resolution"]["text"], whole=whole)
     return lines
 
 
-def _marks(item: dict[str, Any]) -> str:
+def _marks(item: dict[str, Any]) -> list[str]:
     marks = []
-    if item["state"] not in ("open", "acknowledged"):
-        marks.append(item["state"])
+    if item["state"] == "snoozed":
+        marks.append(f"snoozed until {local_time(item['snoozed_until'])}")
     if item["waiting"] and item["resolution"] is None:
         marks.append("waiting")
     if item["stale"]:
         marks.append("the code moved since")
     if item["delivery"] == "undelivered":
         marks.append("undelivered")
-    return f"  [{', '.join(marks)}]" if marks else ""
+    return marks
+
+
+def _how(item: dict[str, Any]) -> str:
+    """How it ended, and by whom where that is not said already."""
+    resolution = item["resolution"]
+    by = f" in the {resolution['by']}" if resolution["by"] == "pane" else f" by the {resolution['by']}"
+    return f"{_SETTLED[resolution['outcome']]}{by}:"

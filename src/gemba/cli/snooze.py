@@ -6,8 +6,9 @@ import re
 
 import click
 
+from gemba.cli.complete import ids_of
 from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.show import json_option, local_time, print_json
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -20,7 +21,7 @@ def seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", shell_complete=ids_of("escalations", state="unresolved"))
 @click.argument("for_", metavar="TIME", default="15m", callback=seconds)
 @json_option
 @click.pass_obj
@@ -37,4 +38,4 @@ def command(folder: str | None, id: str, for_: int, as_json: bool) -> None:
     if as_json:
         print_json(snoozed)
     else:
-        click.echo(f"snoozed {snoozed['id']} until {snoozed['snoozed_until']}")
+        click.echo(f"snoozed {snoozed['id']} until {local_time(snoozed['snoozed_until'])}")
