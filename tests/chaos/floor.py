@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from gemba import wire
 from tests.fixtures.servers import Answer, RunningServer
 
-DOOMED = (sys.executable, str(Path(__file__).with_name("doomed.py")))
+DOOMED = (sys.executable, "-P", str(Path(__file__).with_name("doomed.py")))
 PATIENCE = 60.0
 _LIFE = 8.0  # seconds that a server gets to reach the point where it dies
 

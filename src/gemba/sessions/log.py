@@ -20,7 +20,7 @@ from gemba import wire
 
 _NAME = re.compile(r"(?P<stem>.+)\.jsonl(?:\.(?P<rotation>\d+))?\Z", re.DOTALL | re.ASCII)
 _MARKED = 256
-_CHUNK = 1024 * 1024
+_CHUNK = 256 * 1024
 
 
 class LogName(NamedTuple):
