@@ -1,4 +1,4 @@
-/** What the page reads. Events keep it fresh (live/sync.ts), so nothing here goes stale by time or is polled. */
+/** What the page reads. Events keep it fresh (live/sync.ts); only what has no event is read again by time. */
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import { lastSeen } from "../live/line";
 import { api, payload } from "./client";
@@ -59,6 +59,8 @@ async function readPage(cursor: string | null, signal: AbortSignal): Promise<Esc
 export const unresolvedQuery = queryOptions({
   queryKey: ["escalations", "unresolved"],
   queryFn: ({ signal }) => upToDate(() => readUnresolved(signal)),
+  // The code may have moved meanwhile, and no event tells.
+  refetchOnWindowFocus: "always",
 });
 
 async function readSettled(
@@ -115,16 +117,17 @@ export const doctorQuery = queryOptions({
   queryFn: async ({ signal }) => payload(await api.GET("/api/doctor", { signal })),
 });
 
-/** Puts the server's newest word on one escalation into the lists, without reading them again. */
-export function placeEscalation(escalation: Escalation): void {
-  const unresolved = isUnresolved(escalation);
+/** Puts the server's newest word on some escalations into the lists, without reading them again. */
+export function placeEscalations(escalations: Escalation[]): void {
+  const place = (list: EscalationList, ofThisList: (one: Escalation) => boolean, order: typeof byLastSettled) =>
+    escalations.reduce((placed, one) => placedIn(placed, one, ofThisList(one), order), list);
   const list = queryClient.setQueryData(
     unresolvedQuery.queryKey,
-    (old) => old && placedIn(old, escalation, unresolved, byUrgencyThenAge),
+    (old) => old && place(old, isUnresolved, byUrgencyThenAge),
   );
   queryClient.setQueryData(
     settledQuery.queryKey,
-    (old) => old && placedIn(old, escalation, !unresolved, byLastSettled),
+    (old) => old && place(old, (one) => !isUnresolved(one), byLastSettled),
   );
   // The part of a long inbox that was not read yet moves up as the first cards are answered.
   if (list && list.next_cursor !== null && list.escalations.length < INBOX_LIMIT - PAGE)

@@ -6,6 +6,7 @@ import { Age } from "../ui/Age";
 import { From } from "../ui/From";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
+import { Words } from "../ui/Words";
 import { OverturnBar } from "./OverturnBar";
 
 export const AssumptionCard = memo(function AssumptionCard({ assumption }: { assumption: Assumption }) {
@@ -33,12 +34,14 @@ export const AssumptionCard = memo(function AssumptionCard({ assumption }: { ass
           </span>
         </header>
         <h2 id={`assumption-${id}`} className="assumption-question" dir="auto">
-          {plainText(assumption.text)}
+          <Words text={assumption.text} />
         </h2>
         <div className="assumption-line">
           <p className="assumption-chose" dir="auto">
             <span className="assumption-label">Chose</span>
-            <span>{plainText(assumption.chose)}</span>
+            <span>
+              <Words text={assumption.chose} />
+            </span>
           </p>
           {overturned === null && !overturning && (
             <button

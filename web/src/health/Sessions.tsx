@@ -1,6 +1,7 @@
 /** The sessions the server hears from: those that need the operator first, then the most recently heard. */
 import type { Session } from "../api/types";
 import { Age } from "../ui/Age";
+import { From } from "../ui/From";
 import { plainText } from "../ui/plain-text";
 
 function byNeedThenRecency(a: Session, b: Session): number {
@@ -50,10 +51,7 @@ function SessionRow({ session }: { session: Session }) {
   return (
     <tr data-session-id={session.id}>
       <th scope="row">
-        <span className="session" title={session.id}>
-          {session.id}
-        </span>
-        <span className="agent">{session.agent_type}</span>
+        <From agentType={session.agent_type} sessionId={session.id} />
         {session.note !== null && <span className="session-note">{plainText(session.note)}</span>}
       </th>
       <td>

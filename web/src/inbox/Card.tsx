@@ -1,9 +1,11 @@
 /** One escalation that stands in the inbox: read it, answer it, put it off, decline it, by mouse, touch or key. */
-import { memo, useRef, useState, type KeyboardEvent } from "react";
+import { memo, useLayoutEffect, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
 import { isActive } from "../api/escalation-list";
 import type { Escalation } from "../api/types";
+import { announce } from "../ui/announce";
 import { isCommand } from "../ui/keys";
-import { firstLine, plainText } from "../ui/plain-text";
+import { firstLine } from "../ui/plain-text";
+import { Words } from "../ui/Words";
 import { CardFoot, type FootMode } from "./CardFoot";
 import { CardHead } from "./CardHead";
 import { CardText, isLong } from "./CardText";
@@ -35,6 +37,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   const [draft, setDraft] = useDraft(id);
   const [mode, setMode] = useState<FootMode>("reply");
   const [unfolded, setUnfolded] = useState(false);
+  const [inFoot, setInFoot] = useState(false);
   const deed = useDeed(id, (done) => {
     if (done.verb === "reopen") return;
     if (done.verb !== "snooze") setDraft("");
@@ -42,10 +45,19 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   });
   const done = deed.isPending || (deed.isSuccess && deed.variables.verb !== "reopen");
   const settled = !done && !isActive(escalation);
+  // Whoever types into a card that is settled meanwhile goes on typing there: elsewhere letters are commands.
+  const footStays = settled && inFoot;
   const choices = choicesOf(escalation);
   useSeen(card, id, escalation.state === "open");
 
+  useLayoutEffect(() => {
+    if (!settled || !card.current?.contains(document.activeElement)) return;
+    announce("Settled meanwhile");
+    if (document.activeElement?.closest(".choices")) card.current.focus({ preventScroll: true });
+  }, [settled]);
+
   function act(next: Deed): void {
+    if (settled) return backToCard();
     if (done) return;
     if (card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
     setMode("reply");
@@ -59,6 +71,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   }
 
   function send(): void {
+    if (settled) return backToCard();
     if (!takesWords(escalation)) card.current?.querySelector<HTMLElement>(".choices button")?.focus();
     else if (draft.trim() !== "") act(deeds.respond(answerInWords(escalation, draft), "Reply sent"));
   }
@@ -72,6 +85,11 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   function backToCard(): void {
     setMode("reply");
     card.current?.focus({ preventScroll: true });
+  }
+
+  function onLeaveFoot(event: FocusEvent): void {
+    // Still there when it is the window that was left.
+    if (!event.currentTarget.contains(event.relatedTarget ?? document.activeElement)) setInFoot(false);
   }
 
   function onDigit(digit: number): void {
@@ -101,7 +119,6 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   }
 
   const { label } = kindOf(escalation);
-  const title = escalation.title === null ? null : plainText(escalation.title);
   return (
     <li ref={slot} className="slot">
       <article
@@ -117,32 +134,34 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
         onKeyDown={onKeyDown}
       >
         <CardHead escalation={escalation} />
-        <h3 id={`title-${id}`} className={title === null ? "visually-hidden" : "card-title"} dir="auto">
-          {title ?? `${label} from ${escalation.session_id}: ${firstLine(escalation.text, 80)}`}
+        <h3 id={`title-${id}`} className={escalation.title === null ? "visually-hidden" : "card-title"} dir="auto">
+          <Words text={escalation.title ?? `${label} from ${escalation.session_id}: ${firstLine(escalation.text, 80)}`} />
         </h3>
         <CardText escalation={escalation} unfolded={unfolded} onToggle={() => setUnfolded(!unfolded)} />
         <StaleMark escalation={escalation} />
-        {choices.length > 0 && <Choices choices={choices} disabled={done || settled} onChoose={choose} />}
-        {settled ? (
+        {choices.length > 0 && <Choices choices={choices} disabled={done || settled || mode === "snooze"} onChoose={choose} />}
+        {done && <p className="settled">{deed.variables?.words}…</p>}
+        {(footStays || !(done || settled)) && (
+          <div onFocus={() => setInFoot(true)} onBlur={onLeaveFoot}>
+            <CardFoot
+              escalation={escalation}
+              mode={mode}
+              onMode={setMode}
+              replyBox={replyBox}
+              draft={draft}
+              onDraft={setDraft}
+              onSend={send}
+              onDeed={act}
+              onLeave={backToCard}
+            />
+          </div>
+        )}
+        {settled && (
           <SettledBar
             escalation={escalation}
-            unsentDraft={draft}
+            unsentDraft={footStays ? "" : draft}
             onReopen={() => deed.mutate(deeds.reopen())}
             onHide={hide}
-          />
-        ) : done ? (
-          <p className="settled">{deed.variables?.words}…</p>
-        ) : (
-          <CardFoot
-            escalation={escalation}
-            mode={mode}
-            onMode={setMode}
-            replyBox={replyBox}
-            draft={draft}
-            onDraft={setDraft}
-            onSend={send}
-            onDeed={act}
-            onLeave={backToCard}
           />
         )}
         <DeedState deed={deed} />

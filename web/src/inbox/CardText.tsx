@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { wholeEscalationQuery } from "../api/queries";
 import type { Escalation } from "../api/types";
 import { plainText } from "../ui/plain-text";
+import { Words } from "../ui/Words";
 
 const MANY_LINES = 9;
 const MANY_CHARACTERS = 640;
@@ -27,10 +28,11 @@ export function CardText({ escalation, unfolded, onToggle }: Props) {
   const long = isLong(escalation);
   const folded = long && !unfolded;
   const command = escalation.kind === "permission_prompt";
+  const shown = folded ? text.slice(0, FOLDED_CHARACTERS) : text;
   return (
     <div className="card-text">
       <p className="words" dir="auto" data-folded={folded || undefined} data-command={command || undefined}>
-        {plainText(folded ? text.slice(0, FOLDED_CHARACTERS) : text)}
+        {command ? plainText(shown) : <Words text={shown} />}
       </p>
       {long && (
         <button type="button" className="link-button" aria-expanded={unfolded} aria-keyshortcuts="o" onClick={onToggle}>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { isActive } from "../api/escalation-list";
 import { settledQuery, unresolvedQuery } from "../api/queries";
-import type { Escalation } from "../api/types";
+import type { Escalation, EscalationList } from "../api/types";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
@@ -16,8 +16,12 @@ import { useInboxKeys } from "./useInboxKeys";
 
 const NONE: Escalation[] = [];
 
+/** A commit has no event: whether the code moved since an ask is looked up again now and then while somebody looks. */
+const whileCodeMayMove = ({ state }: { state: { data?: EscalationList | undefined } }) =>
+  state.data?.escalations.some(({ commit }) => commit !== null) ? 60_000 : false;
+
 export function InboxScreen() {
-  const inbox = useQuery(unresolvedQuery);
+  const inbox = useQuery({ ...unresolvedQuery, refetchInterval: whileCodeMayMove });
   const recent = useQuery(settledQuery);
   const unresolved = inbox.data?.escalations ?? NONE;
   const settled = recent.data?.escalations ?? NONE;

@@ -8,6 +8,7 @@ import { cardById, cardsOnScreen, currentCard, focusCard } from "./focus";
 type Ids = readonly string[];
 
 const hasDraft = (id: string) => readDraft(id) !== "";
+const isInUse = (id: string) => hasDraft(id) || currentCard()?.dataset["escalationId"] === id;
 const isBelowView = (card: HTMLElement) => card.getBoundingClientRect().top >= window.innerHeight;
 
 /** How many of the cards, counted from the top, are in view or above it. */
@@ -37,7 +38,7 @@ export function useArrangement(wanted: Ids | null) {
   useLayoutEffect(() => {
     if (wanted === null) return;
     const fixed = countFixed();
-    rearrange((old) => arrange(old, wanted, fixed, hasDraft));
+    rearrange((old) => arrange(old, wanted, fixed, isInUse));
   }, [wanted, rearrange]);
 
   // What came in below the view is as unseen as what is held back.

@@ -4,7 +4,7 @@
  */
 import { useMutation } from "@tanstack/react-query";
 import { explain, Refused } from "../api/problem";
-import { placeEscalation } from "../api/queries";
+import { placeEscalations } from "../api/queries";
 import { announce } from "../ui/announce";
 import { perform, type Deed } from "./deeds";
 
@@ -12,12 +12,12 @@ export function useDeed(id: string, onDone?: (deed: Deed) => void) {
   return useMutation({
     mutationFn: (deed: Deed) => perform(id, deed),
     onSuccess: (escalation, deed) => {
-      placeEscalation(escalation);
+      placeEscalations([escalation]);
       announce(deed.words);
       onDone?.(deed);
     },
     onError: (error) => {
-      if (error instanceof Refused && error.escalation !== null) placeEscalation(error.escalation);
+      if (error instanceof Refused && error.escalation !== null) placeEscalations([error.escalation]);
       announce(`Not done. ${explain(error)}`);
     },
   });

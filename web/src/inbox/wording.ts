@@ -22,12 +22,13 @@ export function kindOf(escalation: Pick<Escalation, "kind">): { label: string; i
   return { label, icon };
 }
 
+/** The operator, here, in another tab or on the command line, goes without saying. */
 const BY: Record<Resolution["by"], string> = {
-  operator: "by you",
-  pane: "in the pane",
-  agent: "by the agent",
-  session: "because its session ended",
-  policy: "by the policy",
+  operator: "",
+  pane: " in the pane",
+  agent: " by the agent",
+  session: " because its session ended",
+  policy: " by the policy",
 };
 
 const OUTCOMES: Record<Resolution["outcome"], string> = {
@@ -38,11 +39,11 @@ const OUTCOMES: Record<Resolution["outcome"], string> = {
   withdrawn: "Withdrawn",
 };
 
-/** "Answered in the pane", "Withdrawn by the agent", "Expired". */
+/** "Answered", "Answered in the pane", "Withdrawn by the agent", "Expired". */
 export function outcomeOf(resolution: Resolution): string {
   const outcome = OUTCOMES[resolution.outcome];
   const impersonal = resolution.by === "policy" || resolution.outcome === "expired";
-  return impersonal ? outcome : `${outcome} ${BY[resolution.by]}`;
+  return impersonal ? outcome : outcome + BY[resolution.by];
 }
 
 /** The words of the answer, when there was one. */

@@ -78,7 +78,7 @@ export class LiveStream {
     this.#attempt?.abort();
     const attempt = new AbortController();
     this.#attempt = attempt;
-    if (this.#phase !== "live") this.#report({ phase: "connecting" });
+    this.#report({ phase: "connecting" });
     this.#listenForSilence(attempt);
     try {
       await this.#read(attempt.signal);

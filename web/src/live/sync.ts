@@ -5,7 +5,7 @@
 import {
   assumptionsQuery,
   doctorQuery,
-  placeEscalation,
+  placeEscalations,
   queryClient,
   readEscalation,
   refresh,
@@ -25,16 +25,18 @@ const SIDE_WINDOW = 1_000;
 
 const changedEscalations = coalesce<string>(BURST_WINDOW, async (ids) => {
   if (ids.size > MANY) await refresh(["escalations"]);
-  else await Promise.all([...ids].map(readAndPlace));
+  else await readAndPlace([...ids]);
 });
 
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
   await Promise.all([...keys].map(refresh));
 });
 
-async function readAndPlace(id: string): Promise<void> {
+/** Together, so that those that came together find their places among each other before they are shown. */
+async function readAndPlace(ids: string[]): Promise<void> {
   try {
-    placeEscalation(await readEscalation(id));
+    const escalations = await Promise.all(ids.map((id) => readEscalation(id)));
+    placeEscalations(escalations);
   } catch {
     // Whatever went wrong with the one is healed by reading the lists.
     await refresh(["escalations"]);

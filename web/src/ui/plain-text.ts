@@ -2,7 +2,7 @@
  * An agent's words as plain text that cannot lie: characters that hide, reorder or delete others are shown by name, so
  * that a command reads as it will run.
  */
-const DECEIVING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const DECEIVING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 export function plainText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(DECEIVING, nameOf);
