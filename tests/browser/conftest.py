@@ -1,4 +1,4 @@
-"""A real Chromium, through Playwright: one a worker while it runs this folder's tests, a new profile for each test.
+"""A real Chromium, through Playwright: one a worker while it runs this folder's tests, a new profile for each page.
 
 Playwright's synchronous interface keeps an event loop running in the thread that uses it, and a coroutine test cannot
 start another beside it. So the browser lives no longer than this folder's tests, which use no coroutines of their own.
@@ -7,10 +7,15 @@ start another beside it. So the browser lives no longer than this folder's tests
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.desk import Desk
+from tests.fixtures.servers import RunningServer
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web/node_modules/axe-core/axe.min.js"
@@ -39,15 +44,48 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page in a profile of its own; an exception that the page does not catch fails the test."""
-    with browser.new_context() as context:
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        yield page
+def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Pages in profiles of their own, with the given settings; what a page throws and does not catch fails the test."""
+    errors: list[str] = []
+    with ExitStack() as profiles:
+
+        def new(**settings: Any) -> Page:
+            page = profiles.enter_context(browser.new_context(**settings)).new_page()
+            page.set_default_timeout(10_000)
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            return page
+
+        yield new
     assert not errors, f"uncaught in the page: {errors}"
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A page in a profile of its own."""
+    return new_page()
+
+
+@pytest.fixture
+def open_desk(new_page: Callable[..., Page]) -> Iterator[Callable[..., Desk]]:
+    """Opens a server's page as its operator does, in a profile with the given settings; `Desk` says what is watched."""
+    opened: list[Desk] = []
+
+    def open_(server: RunningServer, **settings: Any) -> Desk:
+        desk = Desk(new_page(**settings), server)
+        opened.append(desk)
+        desk.open()
+        return desk
+
+    yield open_
+    for desk in opened:
+        assert desk.foreign_requests() == []
+        assert desk.refused_by_policy == []
+
+
+@pytest.fixture
+def desk(open_desk: Callable[..., Desk], sqlite_server: RunningServer) -> Desk:
+    """The page of a fresh workspace, signed in and live."""
+    return open_desk(sqlite_server)
 
 
 @pytest.fixture
