@@ -7,13 +7,13 @@ follow the logs, hand events to readers, write replies, wake what is snoozed, fo
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import structlog
-from sqlalchemy.exc import DBAPIError
 
 from gemba import clock
 from gemba.action import Action
@@ -25,7 +25,7 @@ from gemba.escalations.escalation import Delivery
 from gemba.event import Filter
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
-from gemba.store.database import Database, Transaction
+from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.signal import Signal, signal_for
@@ -60,6 +60,7 @@ class App:
         self.ingest = Ingest(database, home / "sessions", workspace.root, [projection.project])
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
+        self.reply_trouble: str | None = None
         database.on_commit.append(self.signal.tell)
 
     @classmethod
@@ -82,8 +83,11 @@ class App:
             escalations.ring(tx, self._undelivered_after)
         self.write_replies()
 
-    def write_replies(self) -> bool:
-        return reply.write_out(self.database, self.home / "replies", _reply_failed)
+    def write_replies(self) -> None:
+        trouble = reply.write_out(self.database, self.home / "replies", _tell_of_reply)
+        if trouble and trouble != self.reply_trouble:  # said once, not at every attempt
+            log.warning("replies wait to be written, trying again", reason=trouble)
+        self.reply_trouble = trouble
 
     def prune(self) -> None:
         """Forget what retention says: old events, spent confirm ids, positions of logs that are gone."""
@@ -128,22 +132,19 @@ class App:
     async def _deliver(self, hub: Hub) -> None:
         while True:
             seen = hub.last
-            done = await self._in_thread(self.write_replies)
-            if done:
-                await hub.wait_for(seen, _REPLIES)
-            else:
-                await asyncio.sleep(_RETRY_SECONDS)
+            await self._in_thread(self.write_replies)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_RETRY_SECONDS if self.reply_trouble else None):
+                    await hub.wait_for(seen, _REPLIES)
 
     async def _ring_alarms(self, hub: Hub) -> None:
         while True:
             seen = hub.last
             await self._in_thread(self._ring)
             delay = await self._in_thread(self._seconds_to_next_ring)
-            try:
+            with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(delay):
                     await hub.wait_for(seen, _ALARMS)
-            except TimeoutError:
-                continue
 
     async def _prune_hourly(self) -> None:
         while True:
@@ -152,11 +153,15 @@ class App:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Run a step that the database may refuse for a while: it is tried again, not given up."""
+        told = ""
         while True:
             try:
                 return await asyncio.to_thread(work)
-            except DBAPIError as error:
-                log.warning("the database refused, trying again", work=work.__name__, reason=str(error.orig).strip())
+            except REFUSALS as error:
+                reason = reason_of(error)
+                if reason != told:
+                    log.warning("the database refuses, trying again", work=work.__name__, reason=reason)
+                told = reason
                 await asyncio.sleep(_RETRY_SECONDS)
 
     def _ring(self) -> None:
@@ -178,8 +183,14 @@ class App:
         return self.settings.reply.undelivered_after_seconds * clock.SECOND
 
 
-def _reply_failed(tx: Transaction, event_id: str, reason: str) -> None:
+def _tell_of_reply(tx: Transaction, event_id: str, reason: str | None) -> None:
     try:
-        escalations.set_delivery(tx, escalations.get(tx.connection, event_id), Delivery.UNDELIVERED, reason)
+        row = escalations.get(tx.connection, event_id)
     except NotFound:
-        assumptions.undeliverable(tx, event_id, reason)
+        if reason is not None:
+            assumptions.undeliverable(tx, event_id, reason)
+        return
+    if reason is None:
+        escalations.reply_written(tx, event_id)
+    else:
+        escalations.set_delivery(tx, row, Delivery.UNDELIVERED, reason)

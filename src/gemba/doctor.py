@@ -61,7 +61,7 @@ def diagnose(app: App) -> Diagnosis:
         _private("token", "Access token", app.workspace.token_file),
         _frames(counters),
         _strays(strays),
-        _undelivered(counters),
+        _replies(app, counters),
         _programs(),
     ]
     worst: Status = "fail" if any(c.status == "fail" for c in checks) else "ok"
@@ -138,7 +138,10 @@ def _strays(strays: list[tuple[str, int, str]]) -> Check:
     return Check("strays", "Frames of no workspace", "warn", detail, hint)
 
 
-def _undelivered(counters: dict[str, int]) -> Check:
+def _replies(app: App, counters: dict[str, int]) -> Check:
+    if app.reply_trouble is not None:
+        hint = f"make room in {app.home / 'replies'}, or give your user access to it: they are tried again"
+        return Check("replies", "Replies", "fail", app.reply_trouble, hint)
     many = counters["replies_undelivered"]
     if many:
         hint = "the agent reads it with `gemba-ask --resume ID`, or tell it yourself"

@@ -334,7 +334,7 @@ def append_frame(home: str, session_id: str, line: bytes) -> None:
     if line.find(b"\n") != len(line) - 1 or not 1 < len(line) <= MAX_LINE:
         raise Refused(f"a frame is one line of at most {MAX_LINE} bytes that ends in a newline")
     path = log_path(home, session_id)
-    fd = _open_locked(path)
+    fd = open_locked(path)
     try:
         size = os.fstat(fd).st_size
         torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
@@ -362,8 +362,8 @@ def make_folder(home: str, folder: str) -> None:
     os.makedirs(folder, 0o700, exist_ok=True)
 
 
-def _open_locked(path: str) -> int:
-    """The log, open and locked, and still the file that the path names: a rotation may have come between."""
+def open_locked(path: str) -> int:
+    """The file, open to append and locked, and still the one that the path names: it may have been moved meanwhile."""
     while True:
         fd = _open_log(path)
         try:

@@ -1,4 +1,4 @@
-"""Clocks that jump, the agents' and the server's: nothing is lost, order stays sane, typing answers only what it may."""
+"""Clocks that jump, the agents' and the server's: nothing is lost, order stays sane, typing answers what it may."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -451,7 +451,7 @@ def test_a_frame_goes_to_the_new_log_when_the_old_one_is_rotated_while_its_write
     wire.append_frame(str(home), "s", frame(turn=1))
     log = Path(wire.log_path(str(home), "s"))
     line = frame(turn=2)
-    holder = wire._open_locked(str(log))
+    holder = wire.open_locked(str(log))
     writer = threading.Thread(target=wire.append_frame, args=(str(home), "s", line))
     try:
         writer.start()

@@ -6,16 +6,16 @@ Writing twice writes the same bytes. The asker that reads it acknowledges with a
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import structlog
-from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, insert, select, update
+from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, insert, select, tuple_, update
 
-from gemba import clock, git
+from gemba import clock, git, wire
 from gemba.store.database import Database, Transaction
 from gemba.store.schema import metadata
 
@@ -29,9 +29,9 @@ replies = Table(
     Index("replies_to_write", "written", "at"),
 )
 
-_PAGE = 200
+NOT_WRITTEN = "the reply could not be written"
 
-log = structlog.get_logger("gemba.reply")
+_PAGE = 200
 
 
 class Since(msgspec.Struct, frozen=True):
@@ -67,27 +67,28 @@ def retract(tx: Transaction, event_id: str) -> None:
         _replace(tx, event_id, None)
 
 
-def write_out(database: Database, folder: Path, failed: Callable[[Transaction, str, str], None]) -> bool:
-    """Write every reply that is due; True when all of them are on disk. `failed` records one that could not be."""
-    while True:
-        with database.read() as connection:
-            due = select(replies).where(~replies.c.written).order_by(replies.c.at).limit(_PAGE)
-            rows = connection.execute(due).all()
-        refused = {row.event_id: reason for row in rows if (reason := _bring_to_disk(folder, row)) is not None}
-        if rows:
-            with database.transaction() as tx:
-                for row in rows:
-                    if row.event_id in refused:
-                        failed(tx, row.event_id, refused[row.event_id])
-                    else:
-                        _mark_written(tx, row)
-        if refused:
-            log.warning(
-                "replies could not be written, trying again", count=len(refused), reason=next(iter(refused.values()))
-            )
-            return False
-        if len(rows) < _PAGE:
-            return True
+def write_out(database: Database, folder: Path, tell: Callable[[Transaction, str, str | None], None]) -> str | None:
+    """Write every reply that is due; the reason when some could not be. `tell` hears of each what became of it."""
+    trouble: str | None = None
+    place = (0, "")
+    while rows := _due(database, place):
+        reasons = [_bring_to_disk(folder, row) for row in rows]
+        with database.transaction() as tx:
+            for row, reason in zip(rows, reasons, strict=True):
+                if reason is None:
+                    _mark_written(tx, row)
+                tell(tx, row.event_id, reason)
+                trouble = trouble or reason
+        place = (rows[-1].at, rows[-1].event_id)
+    return trouble
+
+
+def _due(database: Database, after: tuple[int, str]) -> Sequence[Row[Any]]:
+    """The next page of what is not on disk yet; one that cannot be written does not stand in the others' way."""
+    key = (replies.c.at, replies.c.event_id)
+    due = select(replies).where(~replies.c.written, tuple_(*key) > after).order_by(*key).limit(_PAGE)
+    with database.read() as connection:
+        return connection.execute(due).all()
 
 
 def _replace(tx: Transaction, event_id: str, body: str | None) -> None:
@@ -114,7 +115,7 @@ def _bring_to_disk(folder: Path, row: Row[Any]) -> str | None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write_whole(target, _with_commits(row.body.encode()))
     except OSError as error:
-        return f"the reply could not be written: {error.strerror}"
+        return f"{NOT_WRITTEN}: {error.strerror}"
     return None
 
 
@@ -128,17 +129,21 @@ def _with_commits(data: bytes) -> bytes:
 
 
 def _write_whole(target: Path, data: bytes) -> None:
+    """In one step for its reader. Two that write the same reply, a server and a command, do so one after the other."""
     partial = target.with_name(f".{target.name}.partial")
-    file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    file = wire.open_locked(str(partial))
     try:
-        with os.fdopen(file, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
+        os.ftruncate(file, 0)  # what a killed writer left
+        written = os.write(file, data)
+        if written != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file)
         partial.replace(target)
     except OSError:
         partial.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(file)
     directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(directory)

@@ -5,8 +5,7 @@ Of two that move the same escalation at once, one wins; the other gets a Conflic
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -93,6 +92,7 @@ escalations = Table(
 
 _LONGEST_SNOOZE = 30 * clock.DAY
 _NO_ROUTE = "Gemba has no way into this agent's window yet: give the answer there"
+_UNREAD = "nobody has read it yet: the agent does not wait for it"
 _SESSION_OVER = "the session ended before the reply was read"
 
 
@@ -223,6 +223,13 @@ def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str |
         tx.emit(Draft(f"escalation.{delivery}", {"note": note}, row.session_id, row.id))
 
 
+def reply_written(tx: Transaction, id: str) -> None:
+    """After it could not be for a while: what is told of it is no longer true."""
+    failed = escalations.c.delivery_note.startswith(reply.NOT_WRITTEN)
+    statement = update(escalations).where(escalations.c.id == id, failed).values(delivery_note=_UNREAD)
+    tx.connection.execute(statement)
+
+
 def session_over(tx: Transaction, session_id: str) -> None:
     """Its session ended: nobody waits for an answer any more, and replies on their way have no reader."""
     of_session = escalations.c.session_id == session_id
@@ -241,7 +248,7 @@ def ring(tx: Transaction, undelivered_after: int) -> None:
     late = escalations.c.resolved_at <= tx.now - undelivered_after
     pending = select(escalations).where(escalations.c.delivery == Delivery.PENDING, late)
     for row in tx.connection.execute(pending).all():
-        set_delivery(tx, row, Delivery.UNDELIVERED, "nobody has read it yet: the agent does not wait for it")
+        set_delivery(tx, row, Delivery.UNDELIVERED, _UNREAD)
 
 
 def next_ring(connection: Connection, undelivered_after: int) -> int | None:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 import structlog
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 
 from gemba import clock
@@ -28,7 +28,7 @@ from gemba.sessions.frames import Frame, Unreadable, read_frame
 from gemba.sessions.log import Chunk, Position, parse_name, read_log
 from gemba.sessions.session import Facts, Prompt
 from gemba.sessions.translator import translate
-from gemba.store.database import Database, Transaction
+from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.text import storable
 from gemba.watch import FolderWatch
 
@@ -89,8 +89,8 @@ class Ingest:
         try:
             self.take_batch()
             self.trouble = None
-        except (DBAPIError, NoConnectionLeft) as error:
-            reason = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+        except REFUSALS as error:
+            reason = reason_of(error)
             if reason != self.trouble:  # said once, not at every attempt
                 log.warning("frames wait in their logs: the database refuses them", reason=reason)
             self.trouble = reason

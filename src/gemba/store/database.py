@@ -17,7 +17,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from gemba import clock
@@ -26,6 +27,9 @@ from gemba.event import Draft
 from gemba.store import events
 
 _BUSY_SECONDS = 30
+
+# A database that is gone, locked or full, or has no connection left: it may do the same thing later.
+REFUSALS = (DBAPIError, NoConnectionLeft)
 # What a PostgreSQL URL says itself goes before. A server whose network went away is noticed within these.
 _PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "30"}
 # Errors are logged, and what agents and operators wrote must not be: no statement's values in their text.
@@ -125,6 +129,11 @@ def parse_url(url: str) -> URL:
     if backend == "sqlite":
         return parsed.set(drivername="sqlite")
     raise Unusable(f"the database is {backend}; sqlite and postgresql are supported", code="database_url")
+
+
+def reason_of(refusal: SQLAlchemyError) -> str:
+    """In the driver's words, without the URL and the statement."""
+    return str(refusal.orig if isinstance(refusal, DBAPIError) else refusal).strip()
 
 
 @contextmanager
