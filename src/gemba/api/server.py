@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 import gemba
 from gemba import clock
@@ -133,7 +133,9 @@ class Protocol(H11Protocol):
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        if self.flow.write_paused:
+        """At the server's end neither an answer that is not read nor a request that is not whole is waited for."""
+        cycle: RequestResponseCycle | None = self.cycle
+        if self.flow.write_paused or (cycle and cycle.more_body and not cycle.response_complete):
             self.transport.abort()
         else:
             super().shutdown()

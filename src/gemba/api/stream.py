@@ -60,11 +60,12 @@ class Stream:
         after = _sequence(request.headers.get("last-event-id") or query.after)
         if request.method == "HEAD":
             return Response(media_type=_MEDIA_TYPE)
+        floor, last = await asyncio.to_thread(self._kept)
         beginning = _CONNECTED
-        if after is None:
-            after = self._hub.last
-        elif not await asyncio.to_thread(self._is_kept, after):
-            after, beginning = self._hub.last, _CONNECTED + _GAP
+        # An id beyond the log is of another log.
+        if after is not None and not floor <= after <= last:
+            after, beginning = None, _CONNECTED + _GAP
+        after = last if after is None else after
         # The proxies that hold back what they pass on know this header.
         headers = {"X-Accel-Buffering": "no"}
         return StreamingResponse(self._events(beginning, after, wanted), headers=headers, media_type=_MEDIA_TYPE)
@@ -95,15 +96,17 @@ class Stream:
     async def _read(self, after: int, wanted: Filter) -> tuple[list[bytes], int]:
         """What to send next, and the id up to which everything has been seen then."""
         found, seen = await self._hub.read(after, _BURST, wanted)
-        # Asked after the reading: what was removed meanwhile is noticed.
-        if seen > after and not self._hub.holds(after) and not await asyncio.to_thread(self._is_kept, after):
-            return [_GAP], self._hub.last
+        if seen > after and not self._hub.holds(after):
+            # Asked after the reading: what was removed meanwhile is noticed.
+            floor, last = await asyncio.to_thread(self._kept)
+            if after < floor:
+                return [_GAP], last
         return list(_chunks(found)), seen
 
-    def _is_kept(self, after: int) -> bool:
-        """Is every event after this one still there? An id beyond the log is of another log."""
+    def _kept(self) -> tuple[int, int]:
+        """The last event that is gone, and the last there is."""
         with self._app.database.read() as connection:
-            return events.floor(connection) <= after <= events.last_id(connection)
+            return events.floor(connection), events.last_id(connection)
 
 
 def _chunks(found: list[Event]) -> Iterator[bytes]:

@@ -74,10 +74,12 @@ class Hub:
             await self._news.wait()
 
     async def wait_for(self, after: int, wanted: Filter) -> None:
-        """Return when an event that is wanted has come after this id."""
+        """Return when an event that is wanted has come after this id, or may have: only the ring is looked at."""
         while True:
             while self.last <= after:
                 await self._news.wait()
+            if not self.holds(after):
+                return
             found, after = await self.read(after, _PAGE, wanted)
             if found:
                 return

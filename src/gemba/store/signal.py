@@ -60,6 +60,7 @@ class FileSignal:
                 watch.wait(_AT_LEAST_EVERY)
                 heard()
 
+            heard()
             await repeat_in_thread(wait, interrupt=watch.wake)
 
     def close(self) -> None:
