@@ -46,8 +46,9 @@ def test_every_command_has_help_with_an_example_and_json(name: str) -> None:
     assert re.search(r"^  --json +Print JSON", shown, re.MULTILINE)
     assert max(map(len, shown.splitlines())) <= 80
     for parameter in found.params:
-        assert isinstance(parameter, click.Argument) or parameter.help, parameter  # type: ignore[attr-defined]
-        if isinstance(parameter, click.Argument):
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter
+        else:
             assert parameter.make_metavar(click.Context(found)).strip("[]") in (found.help or ""), parameter
 
 

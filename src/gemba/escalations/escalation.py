@@ -211,5 +211,6 @@ def _only(given: list[str], allowed: tuple[str, ...], why: str) -> None:
             )
 
 
-def _missing(name: str, allowed: object) -> Invalid:
-    return Invalid(f"{name} is missing", code="missing_field", pointer=f"/{name}", allowed=allowed)
+def _missing(name: str, allowed: str | list[str]) -> Invalid:
+    words = allowed if isinstance(allowed, str) else ", ".join(allowed)
+    return Invalid(f"{name} is missing; allowed: {words}", code="missing_field", pointer=f"/{name}", allowed=allowed)
