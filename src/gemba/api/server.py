@@ -37,6 +37,7 @@ from gemba.store.hub import Hub
 
 _THREADS = 32
 _GRACE_SECONDS = 2
+_LONGEST_TEMPORARY = 64  # bytes of a folder's path that leave room for a socket's name in it
 _STALLED_SECONDS = 30.0
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -320,7 +321,9 @@ def _socket_place(workspace: Workspace) -> Iterator[Path]:
     if workspace.socket_fits:
         yield workspace.folder / "gemba.sock"
     else:
-        with tempfile.TemporaryDirectory(prefix="gemba-") as folder:
+        usual = tempfile.gettempdir()
+        short = usual if len(os.fsencode(usual)) <= _LONGEST_TEMPORARY else "/tmp"  # noqa: S108 - below it is private
+        with tempfile.TemporaryDirectory(prefix="gemba-", dir=short) as folder:
             yield Path(folder) / "gemba.sock"
 
 
@@ -334,7 +337,7 @@ def _listen_unix(path: Path) -> Iterator[socket.socket]:
             listener.bind(str(path))
             listener.listen()
         except OSError as error:
-            raise Unusable(f"{path}: {error.strerror}", code="socket_unusable") from None
+            raise Unusable(f"{path}: {error.strerror or error}", code="socket_unusable") from None
         finally:
             os.umask(before)
         try:
