@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 
 POINTS = (
     "begin",  # a write transaction is open
-    "insert frames",  # the statements of a transaction, each killed behind
+    "insert counters",  # the statements of a transaction, each killed behind
+    "insert frames",
     "insert sessions",
     "insert escalations",
     "insert logs",

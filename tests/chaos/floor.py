@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -45,9 +46,20 @@ class Mortal:
         _, errors = self.server.process.communicate()
         assert self.server.process.returncode == -9, errors.decode()
 
+    def die_during(self, point: str, passage: int, work: Callable[[], T]) -> T:
+        """A life that ends at the point while the work is done, and another one in which it is completed."""
+        doom = json.dumps({"point": point, "passage": passage, "record": str(self._record)})
+        assert self.live(DOOMED, GEMBA_TEST_DOOM=doom)
+        with ThreadPoolExecutor(1) as other:
+            done = other.submit(work)
+            self.server.process.wait(_LIFE)
+            self.server.process.communicate()
+            self.live()
+            return done.result(PATIENCE)
+
     def live(self, command: tuple[str, ...] = (), **environment: str) -> bool:
         """The next life; False when it ended before anybody could reach it."""
-        if self.server.process.poll() is None:
+        if self.server.is_running:
             self.server.kill()
         before = self.server.environment
         self.server.environment = {**before, **environment}
