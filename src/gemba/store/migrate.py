@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
@@ -92,33 +92,43 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _revision_of_file(file: Path) -> str | None:
-    """Read without a write lock, a journal or a changed byte: the file may be somebody else's."""
+    """Read without a lock, a journal or a changed byte: the file may be of a newer program."""
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            tables = connection.execute("select count(*) from sqlite_master where name = 'alembic_version'")
-            if not tables.fetchone()[0]:
-                return None
-            row = connection.execute("select version_num from alembic_version").fetchone()
-            return str(row[0]) if row else None
+        if not Path(f"{file}-wal").exists():
+            # Nobody has it open. Should somebody open it right now, the reading fails and is done again with locks.
+            with suppress(sqlite3.Error), _open_to_read(file, "&immutable=1") as connection:
+                return _revision_in(connection)
+        with _open_to_read(file) as connection:
+            return _revision_in(connection)
     except sqlite3.Error as error:
         raise Unusable(f"{file}: {error}", code="database") from None
 
 
+def _open_to_read(file: Path, more: str = "") -> closing[sqlite3.Connection]:
+    return closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro{more}", uri=True))
+
+
+def _revision_in(connection: sqlite3.Connection) -> str | None:
+    tables = connection.execute("select count(*) from sqlite_master where name = 'alembic_version'")
+    if not tables.fetchone()[0]:
+        return None
+    row = connection.execute("select version_num from alembic_version").fetchone()
+    return str(row[0]) if row else None
+
+
 def _back_up(file: Path, revision: str, backups: Path) -> None:
     """A whole copy under a name of its own, complete or absent; the oldest copies give way."""
-    backups.mkdir(mode=0o700, exist_ok=True)
     target = backups / f"{file.stem}-{revision}-{clock.rfc3339(clock.now()).replace(':', '')}.db"
     partial = target.with_suffix(".partial")
     try:
+        backups.mkdir(mode=0o700, exist_ok=True)
         os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
-        with (
-            closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(partial)) as copy,
-        ):
+        with _open_to_read(file) as source, closing(sqlite3.connect(partial)) as copy:
             source.backup(copy)
         partial.replace(target)
     except (OSError, sqlite3.Error) as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise Unusable(
             f"no copy could be made before the migration, so it was not begun: {error}", code="backup"
         ) from None
