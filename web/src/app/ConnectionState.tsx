@@ -1,9 +1,10 @@
 /** Whether what is on screen is live, always visible; and what to do when it is not for longer than a moment. */
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { reconnectNow, useConnection } from "../live/line";
 import type { Connection } from "../live/stream";
 import { useWords } from "../ui/Age";
 import { formatMoment } from "../ui/time";
+import { useHandOverFocus } from "../ui/useHandOverFocus";
 
 const A_MOMENT = 4_000;
 
@@ -52,9 +53,14 @@ function useOutage(): number | null {
 
 export function ConnectionBanner() {
   const since = useOutage();
-  if (since === null) return null;
+  return since === null ? null : <Outage since={since} />;
+}
+
+function Outage({ since }: { since: number }) {
+  const banner = useRef<HTMLDivElement>(null);
+  useHandOverFocus(banner);
   return (
-    <div className="banner" role="alert">
+    <div ref={banner} className="banner" role="alert">
       <p>
         <strong>Not connected.</strong> You see the state of {formatMoment(new Date(since), new Date())}. If this lasts,
         start <code>gemba serve</code> in the workspace; the page takes up where it stopped, and nothing you typed is

@@ -7,7 +7,7 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
     [
       [["j", "k"], "Next, previous card (or the arrows)"],
       [["1", "…", "9"], "Answer with that choice"],
-      [["r"], "Reply in words (or Enter)"],
+      [["r"], "Reply in words; overturn (or Enter)"],
       [["s"], "Snooze, then 1, 2 or 3"],
       [["d"], "Dismiss; hide a card that is settled"],
       [["o"], "Show all of a long text, or less"],

@@ -1,10 +1,11 @@
 /** One decision an agent took alone: what it asked itself, what it chose, on which commit; and the operator's word against it. */
-import { memo, useState } from "react";
+import { memo, useState, type KeyboardEvent } from "react";
 import type { Assumption } from "../api/types";
 import { deliveryOf, shortHash } from "../inbox/wording";
 import { Age } from "../ui/Age";
 import { From } from "../ui/From";
 import { Icon } from "../ui/Icon";
+import { isCommand } from "../ui/keys";
 import { plainText } from "../ui/plain-text";
 import { Words } from "../ui/Words";
 import { OverturnBar } from "./OverturnBar";
@@ -12,13 +13,23 @@ import { OverturnBar } from "./OverturnBar";
 export const AssumptionCard = memo(function AssumptionCard({ assumption }: { assumption: Assumption }) {
   const { id, overturned } = assumption;
   const [overturning, setOverturning] = useState(false);
+
+  function onKeyDown(event: KeyboardEvent<HTMLElement>): void {
+    if (overturned !== null || !isCommand(event) || event.repeat) return;
+    if (event.key !== "r" && !(event.key === "Enter" && event.target === event.currentTarget)) return;
+    event.preventDefault();
+    setOverturning(true);
+  }
+
   return (
     <li className="slot">
       <article
         className="card"
+        tabIndex={-1}
         aria-labelledby={`assumption-${id}`}
         data-assumption-id={id}
         data-overturned={overturned !== null || undefined}
+        onKeyDown={onKeyDown}
       >
         <header className="card-head">
           <From agentType={assumption.agent_type} sessionId={assumption.session_id} />
@@ -47,6 +58,7 @@ export const AssumptionCard = memo(function AssumptionCard({ assumption }: { ass
             <button
               type="button"
               className="quiet overturn"
+              aria-keyshortcuts="r"
               aria-describedby={`assumption-${id}`}
               onClick={() => setOverturning(true)}
             >
@@ -69,7 +81,7 @@ export const AssumptionCard = memo(function AssumptionCard({ assumption }: { ass
             </span>
           </p>
         )}
-        {overturned === null && overturning && <OverturnBar id={id} onLeave={() => setOverturning(false)} />}
+        {overturning && <OverturnBar id={id} onLeave={() => setOverturning(false)} />}
       </article>
     </li>
   );

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { assumptionsQuery } from "../api/queries";
 import type { Assumption } from "../api/types";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
+import { useCardKeys } from "../ui/useCardKeys";
 import { AssumptionCard } from "./AssumptionCard";
 import { useMarkSeen } from "./unseen";
 
@@ -13,6 +14,7 @@ export function AssumptionsScreen() {
   const assumptions = data?.assumptions ?? NONE;
   const older = (data?.total ?? 0) - assumptions.length;
   useMarkSeen(assumptions);
+  useCardKeys();
   return (
     <>
       <header className="screen-head">

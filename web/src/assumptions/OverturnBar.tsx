@@ -1,4 +1,4 @@
-/** The operator decides otherwise: in words, which are what the agent gets. */
+/** The operator decides otherwise: in words, which are what the agent gets. Stays when somebody was quicker, with the words. */
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { api, newConfirmId, payload } from "../api/client";
@@ -8,16 +8,21 @@ import { ReplyBox } from "../inbox/ReplyBox";
 import { useDraft } from "../inbox/useDraft";
 import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
+import { useHandOverFocus } from "../ui/useHandOverFocus";
 
 async function overturn(id: string, words: { text: string; confirmId: string }) {
   const params = { path: { id }, header: { "X-GEMBA-Confirm": words.confirmId } };
   return payload(await api.POST("/api/assumptions/{id}/overturn", { params, body: { text: words.text } }));
 }
 
+const cardAround = (bar: HTMLElement) => bar.closest<HTMLElement>(".card");
+
 export function OverturnBar({ id, onLeave }: { id: string; onLeave: () => void }) {
   const [text, setText] = useDraft(id);
+  const bar = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current?.focus({ preventScroll: true }), []);
+  useHandOverFocus(bar, cardAround);
   const mutation = useMutation({
     mutationFn: (words: { text: string; confirmId: string }) => overturn(id, words),
     onSuccess: (overturned) => {
@@ -27,6 +32,7 @@ export function OverturnBar({ id, onLeave }: { id: string; onLeave: () => void }
         (list) => list && { ...list, assumptions: list.assumptions.map((one) => (one.id === id ? overturned : one)) },
       );
       announce("Overturned");
+      onLeave();
     },
     onError: (error) => {
       announce(`Not overturned. ${explain(error)}`);
@@ -37,7 +43,7 @@ export function OverturnBar({ id, onLeave }: { id: string; onLeave: () => void }
     text.trim() !== "" && !mutation.isPending && mutation.mutate({ text: text.trim(), confirmId: newConfirmId() });
   return (
     <>
-      <div className="foot">
+      <div ref={bar} className="foot">
         <ReplyBox
           ref={box}
           label="What to do instead"

@@ -3,7 +3,9 @@ import { memo, useLayoutEffect, useRef, useState, type FocusEvent, type Keyboard
 import { isActive } from "../api/escalation-list";
 import type { Escalation } from "../api/types";
 import { announce } from "../ui/announce";
+import { focusAwayFrom } from "../ui/card-focus";
 import { isCommand } from "../ui/keys";
+import { useHandOverFocus } from "../ui/useHandOverFocus";
 import { firstLine } from "../ui/plain-text";
 import { Words } from "../ui/Words";
 import { CardFoot, type FootMode } from "./CardFoot";
@@ -14,7 +16,6 @@ import { answerInWords, answerWithChoice, choicesOf, takesWords, type Choice } f
 import { collapse } from "./collapse";
 import { DeedState } from "./DeedState";
 import { deeds, type Deed } from "./deeds";
-import { focusAwayFrom } from "./focus";
 import { SettledBar } from "./SettledBar";
 import { SPANS } from "./SnoozeBar";
 import { StaleMark } from "./StaleMark";
@@ -49,6 +50,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   const footStays = settled && inFoot;
   const choices = choicesOf(escalation);
   useSeen(card, id, escalation.state === "open");
+  useHandOverFocus(slot);
 
   useLayoutEffect(() => {
     if (!settled || !card.current?.contains(document.activeElement)) return;
@@ -62,6 +64,11 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
     if (card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
     setMode("reply");
     deed.mutate(next);
+  }
+
+  function reopen(): void {
+    card.current?.focus({ preventScroll: true });
+    deed.mutate(deeds.reopen());
   }
 
   function choose(choice: Choice | undefined): void {
@@ -102,7 +109,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
     if (key === "Escape") return onCardItself ? (card.current?.blur(), true) : (backToCard(), true);
     if (key === "o") return (setUnfolded((now) => !now && isLong(escalation)), true);
     if (settled) {
-      if (key === "u" && escalation.resolution?.by === "pane") return (deed.mutate(deeds.reopen()), true);
+      if (key === "u" && escalation.resolution?.by === "pane") return (reopen(), true);
       return key === "d" ? (hide(), true) : false;
     }
     if (/^[1-9]$/.test(key)) return (onDigit(Number(key)), true);
@@ -160,11 +167,11 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
           <SettledBar
             escalation={escalation}
             unsentDraft={footStays ? "" : draft}
-            onReopen={() => deed.mutate(deeds.reopen())}
+            onReopen={reopen}
             onHide={hide}
           />
         )}
-        <DeedState deed={deed} />
+        <DeedState deed={deed} onRepeat={act} />
       </article>
     </li>
   );

@@ -1,9 +1,10 @@
 /** What became of a request that failed, said on the card it was for. What was typed is still there. */
 import { explain, Refused } from "../api/problem";
 import { Icon } from "../ui/Icon";
+import type { Deed } from "./deeds";
 import type { useDeed } from "./useDeed";
 
-export function DeedState({ deed }: { deed: ReturnType<typeof useDeed> }) {
+export function DeedState({ deed, onRepeat }: { deed: ReturnType<typeof useDeed>; onRepeat: (deed: Deed) => void }) {
   if (!deed.isError) return null;
   const { error, variables } = deed;
   const cameSecond = error instanceof Refused && error.code === "already_resolved";
@@ -13,7 +14,7 @@ export function DeedState({ deed }: { deed: ReturnType<typeof useDeed> }) {
       <Icon name="warn" />
       <span>{cameSecond ? "Yours came second: the first answer stands." : `Not done. ${explain(error)}`}</span>
       {canRepeat && (
-        <button type="button" className="link-button" onClick={() => deed.mutate(variables)}>
+        <button type="button" className="link-button" onClick={() => onRepeat(variables)}>
           Try again
         </button>
       )}

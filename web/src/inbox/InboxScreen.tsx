@@ -5,6 +5,7 @@ import { isActive } from "../api/escalation-list";
 import { settledQuery, unresolvedQuery } from "../api/queries";
 import type { Escalation, EscalationList } from "../api/types";
 import { ReadError, Skeletons } from "../ui/Notice";
+import { useCardKeys } from "../ui/useCardKeys";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
 import { NewPill } from "./NewPill";
@@ -12,7 +13,6 @@ import { SettledRow, SnoozedRow } from "./Rows";
 import { Section } from "./Section";
 import { summaryOf } from "./summary";
 import { useArrangement } from "./useArrangement";
-import { useInboxKeys } from "./useInboxKeys";
 
 const NONE: Escalation[] = [];
 
@@ -32,7 +32,7 @@ export function InboxScreen() {
   const { shown, held, below, goToNew, release } = useArrangement(wanted);
   const arrivals = [...held, ...below.filter((id) => byId.get(id)?.state === "open")];
   const goToArrivals = () => goToNew(arrivals);
-  useInboxKeys(goToArrivals);
+  useCardKeys(goToArrivals);
 
   const known = (ids: readonly string[]) => ids.map((id) => byId.get(id)).filter((one) => one !== undefined);
   const cards = known(shown);

@@ -1,14 +1,23 @@
 /** What does not need an answer now, one line each: put off, settled, and answers that did not arrive. */
-import type { ReactNode } from "react";
+import { useRef, type ReactNode } from "react";
 import type { Escalation } from "../api/types";
 import { Age } from "../ui/Age";
 import { Icon, type IconName } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
 import { formatMoment } from "../ui/time";
-import { deeds } from "./deeds";
+import { useHandOverFocus } from "../ui/useHandOverFocus";
+import { deeds, type Deed } from "./deeds";
 import { DeedState } from "./DeedState";
 import { useDeed } from "./useDeed";
 import { answerOf, deliveryOf, outcomeOf } from "./wording";
+
+/** To a neighbour's button or to the fold that it stands in; to nothing when the whole list goes. */
+function nextInList(row: HTMLElement): HTMLElement | null | undefined {
+  const others = [...(row.parentElement?.children ?? [])].filter((one) => one !== row);
+  if (others.length === 0) return null;
+  const buttons = others.map((one) => one.querySelector<HTMLElement>("button")).filter((one) => one !== null);
+  return buttons[0] ?? row.closest("details")?.querySelector("summary");
+}
 
 function Row({
   escalation,
@@ -23,8 +32,10 @@ function Row({
   children: ReactNode;
   action?: ReactNode;
 }) {
+  const row = useRef<HTMLLIElement>(null);
+  useHandOverFocus(row, nextInList);
   return (
-    <li className="row" data-escalation-id={escalation.id} data-state={escalation.state} data-tone={tone}>
+    <li ref={row} className="row" data-escalation-id={escalation.id} data-state={escalation.state} data-tone={tone}>
       <Icon name={icon} />
       <div className="row-words">
         <p className="row-title" dir="auto">
@@ -39,14 +50,10 @@ function Row({
 
 export function SnoozedRow({ escalation }: { escalation: Escalation }) {
   const deed = useDeed(escalation.id);
+  const act = (next: Deed) => !deed.isPending && deed.mutate(next);
   const until = new Date(escalation.snoozed_until ?? escalation.changed_at);
   const wake = (
-    <button
-      type="button"
-      className="quiet"
-      disabled={deed.isPending}
-      onClick={() => deed.mutate({ ...deeds.ack(), words: "Back in the inbox" })}
-    >
+    <button type="button" className="quiet" onClick={() => act({ ...deeds.ack(), words: "Back in the inbox" })}>
       Wake now
     </button>
   );
@@ -55,20 +62,21 @@ export function SnoozedRow({ escalation }: { escalation: Escalation }) {
       <p className="row-note">
         {escalation.session_id} · until {formatMoment(until, new Date())}
       </p>
-      <DeedState deed={deed} />
+      <DeedState deed={deed} onRepeat={act} />
     </Row>
   );
 }
 
 export function SettledRow({ escalation }: { escalation: Escalation }) {
   const deed = useDeed(escalation.id);
+  const act = (next: Deed) => !deed.isPending && deed.mutate(next);
   const { resolution } = escalation;
   const answer = resolution && answerOf(resolution);
   const delivery = deliveryOf(escalation);
   const wasAnswered = resolution?.outcome === "answered" || resolution?.outcome === "default";
   const undelivered = escalation.delivery === "undelivered";
   const reopen = resolution?.by === "pane" && (
-    <button type="button" className="quiet" disabled={deed.isPending} onClick={() => deed.mutate(deeds.reopen())}>
+    <button type="button" className="quiet" onClick={() => act(deeds.reopen())}>
       <Icon name="undo" /> Re-open
     </button>
   );
@@ -92,7 +100,7 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
         <Age since={resolution?.at ?? escalation.changed_at} ago />
         {delivery !== null && ` · ${delivery}`}
       </p>
-      <DeedState deed={deed} />
+      <DeedState deed={deed} onRepeat={act} />
     </Row>
   );
 }

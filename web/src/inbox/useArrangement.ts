@@ -1,9 +1,9 @@
 /** Keeps the cards on screen still while the inbox changes behind them: measures, arranges, brings in on demand. */
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { cardById, cardsOnScreen, currentCard, focusCard } from "../ui/card-focus";
 import { arrange } from "./arrangement";
 import { readDraft } from "./drafts";
-import { cardById, cardsOnScreen, currentCard, focusCard } from "./focus";
 
 type Ids = readonly string[];
 

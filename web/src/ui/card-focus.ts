@@ -1,5 +1,5 @@
 /** Focus is the selection: the current card is the one that holds it. Reads and moves the document's focus, keeps no state. */
-const CARD = ".card[data-escalation-id]";
+const CARD = ".card";
 
 export function cardsOnScreen(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(CARD)];
@@ -20,13 +20,14 @@ export function focusCard(card: HTMLElement): void {
   card.scrollIntoView({ block: fits ? "nearest" : "start" });
 }
 
-/** To the card `step` places on; without a current one, to the first in view. */
-export function moveFocus(step: 1 | -1): void {
+/** To the card `step` places on; without a current one, to the first in view. False when there is none. */
+export function moveFocus(step: 1 | -1): boolean {
   const cards = cardsOnScreen();
   const current = currentCard();
   const index = current === null ? -1 : cards.indexOf(current);
   const next = index < 0 ? cards.find((card) => card.getBoundingClientRect().bottom > 0) : cards[index + step];
   if (next) focusCard(next);
+  return next !== undefined;
 }
 
 /** Before `card` goes away: to its neighbour below, else above, else to the screen's heading. */

@@ -1,0 +1,24 @@
+/** Keys that move between cards. What they do to a card is the card's own business. */
+import { useEffect, useEffectEvent } from "react";
+import { currentCard, moveFocus } from "./card-focus";
+import { isCommand } from "./keys";
+
+export function useCardKeys(goToArrivals?: () => void): void {
+  const latest = useEffectEvent(() => goToArrivals?.());
+  useEffect(() => {
+    // Each says whether it did anything; outside the cards the arrows scroll, as everywhere.
+    const keys: Record<string, () => boolean> = {
+      j: () => moveFocus(1),
+      k: () => moveFocus(-1),
+      ArrowDown: () => currentCard() !== null && moveFocus(1),
+      ArrowUp: () => currentCard() !== null && moveFocus(-1),
+      n: () => (latest(), true),
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || !isCommand(event) || document.querySelector("dialog[open]")) return;
+      if (keys[event.key]?.()) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, []);
+}
