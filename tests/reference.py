@@ -1,0 +1,92 @@
+"""The generated parts of the documentation. `python -m tests.reference` writes them; test_docs.py compares.
+
+`docs/commands.md` is generated whole, from the commands' own help. In the other pages a part between
+`<!-- generated: NAME -->` and `<!-- end -->` is, from the table in the code that it shows.
+"""
+
+import re
+from pathlib import Path
+
+import click
+
+from gemba import wire
+from gemba.cli import ask, state
+from gemba.cli.main import COMMANDS, cli
+from gemba.escalations.escalation import MACHINE
+from gemba.event import NAMES
+
+DOCS = Path(__file__).parents[1] / "docs"
+_BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
+
+_INTRODUCTION = """\
+# Commands
+
+`gemba` is yours, `gemba-ask` and `gemba-state` are your agents'. Every command has `--help` and `--json` (one object,
+or one a line where it goes on). Errors are one line on stderr.
+
+| exit code | of `gemba` | of `gemba-ask` and `gemba-state` |
+|---|---|---|
+| 0 | done | done, or answered |
+| 1 | refused, or failed | every error, and a wait that nobody has answered yet |
+| 2 | the command line is wrong | |
+| 10, 11, 12, 13 | | of a wait: answered by default, expired, declined, withdrawn |
+
+`gemba` works with a running server and without one, and prints the same. Its workspace is that of `-C FOLDER`, else
+`GEMBA_WORKSPACE`, else the nearest folder above that has `.gemba/`. An ID may be the beginning or the end of an id;
+`gemba inbox` shows its end. `NO_COLOR` turns colours off.
+
+This page is generated from the commands.
+"""
+
+
+def commands_page() -> str:
+    sections = [("gemba", _help("gemba", cli))]
+    for name in COMMANDS:
+        found = cli.get_command(click.Context(cli), name)
+        assert found is not None
+        sections.append((f"gemba {name}", _help(f"gemba {name}", found)))
+    sections += [(command.name, command.help()) for command in (ask.COMMAND, state.COMMAND)]
+    return "\n".join([_INTRODUCTION, *(f"## {name}\n\n```\n{text}\n```\n" for name, text in sections)])
+
+
+def _help(name: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
+    context.help_option_names = ["-h", "--help"]
+    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+
+
+def states() -> str:
+    return f"```mermaid\n{MACHINE.diagram()}\n```\n"
+
+
+def urgencies() -> str:
+    rows = [f"| {kind} | {' | '.join(_urgency(kind, mode) for mode in wire.MODES)} |" for kind in wire.KINDS]
+    return "\n".join([f"| | {' | '.join(wire.MODES)} |", f"|---|{'---|' * len(wire.MODES)}", *rows, ""])
+
+
+def _urgency(kind: str, mode: str) -> str:
+    return wire.urgency_of(kind, mode) or "refused"
+
+
+def events() -> str:
+    return "\n".join(
+        ["| event | tells |", "|---|---|", *(f"| `{name}` | {text} |" for name, text in NAMES.items()), ""]
+    )
+
+
+BLOCKS = {"states": states, "urgencies": urgencies, "events": events}
+
+
+def generated() -> dict[Path, str]:
+    """Every page that has generated parts, as it has to be."""
+    pages = {path: _filled(path.read_text()) for path in sorted(DOCS.glob("*.md")) if _BLOCK.search(path.read_text())}
+    return {**pages, DOCS / "commands.md": commands_page()}
+
+
+def _filled(page: str) -> str:
+    return _BLOCK.sub(lambda block: f"{block['name']} -->\n{BLOCKS[block['name']]()}", page)
+
+
+if __name__ == "__main__":
+    for path, page in generated().items():
+        path.write_text(page)
