@@ -1,0 +1,194 @@
+"""axe finds nothing serious in any state of any screen, in both themes and at both widths; motion can be refused."""
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gemba.testing import retry_until
+from tests.browser.desk import Desk
+from tests.fixtures.servers import RunningServer
+
+Axe = Callable[[Page], list[str]]
+
+WIDTHS = ((1280, 800), (390, 844))
+LONG = "A long story with `code` in it.\n```\nmake test\n```\n" + "And on it goes. " * 300
+
+
+def put(server: RunningServer, session: str, hook: str = "GembaAsk", **payload: object) -> str:
+    document = {"kind": "question", "role": "manager", "mode": "balanced", **payload} if hook == "GembaAsk" else payload
+    return server.append(hook, document, session)
+
+
+def fill(server: RunningServer) -> None:
+    """One of everything that the page can show."""
+    commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=server.workspace, text=True).strip()
+    where = {"cwd": str(server.workspace), "commit": commit}
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "on"], cwd=server.workspace, check=True)
+    put(
+        server,
+        "blocked",
+        kind="blocker",
+        text="Which port?",
+        title="Port",
+        options=["80", "443"],
+        bead_id="w-1",
+        **where,
+    )
+    put(server, "asks", text=LONG, wait=True)
+    put(server, "claude", "PermissionRequest", tool_name="Bash", tool_input={"command": "rm -r build"})
+    put(server, "pane", text="Answered in the pane?")
+    put(server, "late", text="To be snoozed?")
+    put(server, "gone", text="Not to be delivered?")
+    put(server, "assumes", kind="assumption", text="Which colour?", chose="`blue`")
+    put(server, "assumes", kind="assumption", text="Which size?", chose="large")
+    put(server, "assumes", "GembaState", state="working", note="painting", bead_id="w-2")
+    put(server, "blocked", "GembaState", state="prompting")
+    put(server, "gone", kind="blocker", role="coach", text="dropped: makes a warning")
+
+    def ids() -> dict[str, str]:
+        listed = server.get("/api/escalations")["escalations"]
+        return {one["session_id"]: one["id"] for one in listed}
+
+    known = retry_until(lambda: ids() if len(ids()) == 6 else {})
+    put(server, "pane", "UserPromptSubmit", prompt="yes")
+    server.post(f"/api/escalations/{known['late']}/snooze", {"seconds": 3600})
+    server.post(f"/api/escalations/{known['gone']}/respond", {"text": "too late"})
+    put(server, "gone", "SessionEnd", reason="exit")
+    assumption = server.get("/api/assumptions")["assumptions"][0]["id"]
+    server.post(f"/api/assumptions/{assumption}/overturn", {"text": "small"})
+    retry_until(lambda: server.get("/api/escalations?delivery=undelivered")["total"] == 1)
+
+
+@pytest.fixture
+def full_desk(open_desk: Callable[..., Desk], sqlite_server: RunningServer) -> Desk:
+    fill(sqlite_server)
+    desk = open_desk(sqlite_server, reduced_motion="reduce")
+    expect(desk.cards).to_have_count(3)
+    return desk
+
+
+def findings(page: Page, axe: Axe) -> list[str]:
+    """What axe has against the page as it is, in every theme and width."""
+    found = []
+    for width, height in WIDTHS:
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            found += [f"{scheme}, {width} px: {line}" for line in axe(page)]
+    return found
+
+
+def test_the_inbox_with_everything_in_it(full_desk: Desk, axe: Axe) -> None:
+    desk = full_desk
+    desk.unfold("Snoozed")
+    desk.unfold("Recently resolved")
+    expect(desk.row("To be snoozed?")).to_be_visible()
+
+    assert findings(desk.page, axe) == []
+
+
+def test_cards_in_use(full_desk: Desk, axe: Axe) -> None:
+    desk = full_desk
+    desk.card("blocked").get_by_role("button", name="Snooze").click()
+    desk.card("claude").get_by_role("button", name="Dismiss").click()
+    desk.card("asks").get_by_role("button", name="Show all").click()
+    desk.reply_box("asks").fill("half typed")
+
+    assert findings(desk.page, axe) == []
+
+
+def test_cards_that_were_settled_or_refused(full_desk: Desk, axe: Axe) -> None:
+    desk = full_desk
+    desk.page.route("**/respond", lambda route: route.fulfill(status=500, body="{}"))
+    desk.reply_box("asks").fill("80")
+    desk.reply_box("asks").press("Enter")
+    expect(desk.page.get_by_role("button", name="Try again")).to_be_visible()
+    desk.reply_box("blocked").fill("unsent")
+    desk.page.keyboard.press("Escape")
+    desk.server.append("UserPromptSubmit", {"prompt": "80"}, "blocked")
+    expect(desk.card("blocked")).to_contain_text("Your unsent reply")
+    put(desk.server, "new", kind="blocker", text="One more?")
+    expect(desk.page.get_by_role("button", name="1 new")).to_be_visible()
+
+    assert findings(desk.page, axe) == []
+
+
+@pytest.mark.parametrize("screen", ["Inbox", "Assumptions", "Health"])
+def test_screens_with_nothing_in_them(desk: Desk, axe: Axe, screen: str) -> None:
+    desk.go_to(screen)
+
+    assert findings(desk.page, axe) == []
+
+
+def test_assumptions(full_desk: Desk, axe: Axe) -> None:
+    full_desk.go_to("Assumptions")
+    full_desk.page.get_by_role("button", name="Overturn").click()
+
+    assert findings(full_desk.page, axe) == []
+
+
+def test_health(full_desk: Desk, axe: Axe) -> None:
+    full_desk.go_to("Health")
+    expect(full_desk.page.get_by_role("row", name="assumes")).to_be_visible()
+
+    assert findings(full_desk.page, axe) == []
+
+
+def test_the_map_of_keys(desk: Desk, axe: Axe) -> None:
+    desk.page.keyboard.press("?")
+    expect(desk.page.get_by_role("dialog")).to_be_visible()
+
+    assert findings(desk.page, axe) == []
+
+
+def test_the_way_in(page: Page, sqlite_server: RunningServer, axe: Axe) -> None:
+    page.goto(sqlite_server.url)
+    expect(page.get_by_role("heading", name="Open Gemba from your terminal")).to_be_visible()
+
+    assert findings(page, axe) == []
+
+
+def test_a_page_that_lost_its_server(desk: Desk, axe: Axe) -> None:
+    desk.page.clock.install()
+    desk.server.stop()
+    expect(desk.connection).to_contain_text("Reconnecting")
+    desk.page.clock.run_for(5_000)
+    desk.page.clock.resume()
+    expect(desk.page.get_by_role("alert")).to_be_visible()
+
+    assert findings(desk.page, axe) == []
+
+
+def test_nothing_moves_for_those_who_refuse_motion(full_desk: Desk) -> None:
+    desk = full_desk
+    put(desk.server, "new", kind="blocker", text="One more?")
+    expect(desk.cards).to_have_count(4)
+    desk.page.keyboard.press("j")
+    assert desk.page.evaluate("document.getAnimations().length") == 0
+
+    with desk.page.expect_response("**/dismiss"):
+        desk.page.keyboard.press("d")
+        desk.page.keyboard.press("Enter")
+
+    expect(desk.card("blocked")).to_have_count(0)
+    assert desk.page.evaluate("document.getAnimations().length") == 0
+
+
+def test_what_moves_otherwise_is_found_by_the_same_check(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer
+) -> None:
+    put(sqlite_server, "asks", text="Which port?", wait=True)
+    desk = open_desk(sqlite_server, reduced_motion="no-preference")
+    expect(desk.card("Which port?")).to_be_visible()
+
+    assert desk.page.evaluate("document.getAnimations().length") > 0
+
+
+def test_arrivals_are_told_to_those_who_do_not_see_them(desk: Desk) -> None:
+    told = desk.page.get_by_role("status").last
+
+    put(desk.server, "agent-5", kind="blocker", text="Which port?")
+
+    expect(told).to_have_text("New: Blocker from agent-5: Which port?")

@@ -1,0 +1,70 @@
+"""Three hundred asks at once: the page stays usable, asks the server little, and shows them all."""
+
+from playwright.sync_api import expect
+
+from tests.browser.desk import Desk
+
+MANY = 300
+
+# The longest time in which the page did not get round to a frame.
+WATCH_FRAMES = """
+window.longest = 0;
+let last = performance.now();
+(function frame(now) {
+  window.longest = Math.max(window.longest, now - last);
+  last = now;
+  requestAnimationFrame(frame);
+})(last);
+"""
+
+
+def test_a_burst_is_read_in_a_few_lists_and_every_card_is_there(desk: Desk) -> None:
+    desk.server.append("GembaAsk", {"kind": "blocker", "role": "manager", "mode": "balanced", "text": "The first."})
+    typing = desk.reply_box("The first.")
+    typing.fill("typing")
+    before = len(desk.requests)
+    desk.page.evaluate(WATCH_FRAMES)
+
+    for number in range(MANY):
+        document = {"kind": "question", "role": "coach", "mode": "balanced", "text": f"Question {number:03}."}
+        desk.server.append("GembaAsk", document, f"agent-{number % 30}")
+
+    expect(desk.page).to_have_title(f"({MANY + 1}) Inbox · Gemba", timeout=20_000)
+    expect(desk.cards).to_have_count(MANY + 1)
+    expect(typing).to_be_focused()
+    desk.page.keyboard.type(" on")
+    expect(typing).to_have_value("typing on")
+    assert desk.page.evaluate("longest") < 1_500
+
+    texts = desk.cards.locator(".words").all_text_contents()
+    assert sorted(texts[1:]) == [f"Question {number:03}." for number in range(MANY)]
+    asked = [request for request in desk.requests[before:] if request.method == "GET"]
+    assert len(asked) < 60, f"{len(asked)} requests for one burst"
+
+    # The last one is a key away from being answered like any other.
+    last = desk.card(f"Question {MANY - 1:03}.")
+    last.scroll_into_view_if_needed()
+    desk.reply_box(f"Question {MANY - 1:03}.").fill("yes")
+    desk.reply_box(f"Question {MANY - 1:03}.").press("Enter")
+    expect(last).to_have_count(0)
+
+
+def test_more_than_the_page_holds_moves_up_as_cards_are_answered(desk: Desk) -> None:
+    ids = [
+        desk.server.append(
+            "GembaAsk", {"kind": "question", "role": "coach", "mode": "balanced", "text": f"Question {number:03}."}
+        )
+        for number in range(620)
+    ]
+    expect(desk.page.get_by_text("more move up as you answer these.")).to_be_visible(timeout=20_000)
+    desk.page.reload()
+    expect(desk.page.get_by_text("20 more move up as you answer these.")).to_be_visible(timeout=20_000)
+    assert desk.cards.count() == 600
+
+    for id_ in ids[:20]:
+        desk.server.post(f"/api/escalations/{id_}/dismiss", {})
+    desk.page.reload()
+
+    expect(desk.card("Question 619.")).to_have_count(1)
+    expect(desk.cards).to_have_count(600)
+    expect(desk.page.get_by_text("more move up as you answer these.")).to_have_count(0)
