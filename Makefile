@@ -1,12 +1,13 @@
 # The one way in, for people and for CI. Every target may be called first, on a fresh clone, and with -j.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web run test check fix bench chaos fuzz lock clean system always
+.PHONY: help setup web types run test check fix bench chaos fuzz lock clean system always
 
 # Recipes use relative paths only, so that the folder's own path may contain spaces.
 BIN := .venv/bin
 VENV := .venv/.ready
 NODE_MODULES := web/node_modules/.ready
+CODEGEN := web/codegen/node_modules/.ready
 PAGE := src/gemba/api/page/index.html
 WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
 
@@ -27,10 +28,14 @@ setup: $(VENV) $(PAGE) ## make .venv, with gemba in .venv/bin, and the page
 
 web: $(PAGE) ## build the page
 
+types: $(VENV) $(CODEGEN) ## write the page's types anew, from what the API says of itself
+	$(BIN)/python -m gemba.api.openapi > web/openapi.json
+	scripts/with-node npm --prefix codegen run --silent types
+
 run: setup ## try it: a temporary workspace with living agents, and the page
 	$(BIN)/gemba demo
 
-test: check system ## everything that a change has to pass; ARGS='…' goes to pytest
+test: check system $(CODEGEN) ## everything that a change has to pass; ARGS='…' goes to pytest
 	$(PYTEST) --guard $(ARGS)
 
 check: setup ## format, lint, types, import ladder, and the page's own checks
@@ -72,6 +77,11 @@ $(VENV): requirements.lock pyproject.toml scripts/venv $(if $(shell test "$$(cat
 $(NODE_MODULES): web/package.json web/package-lock.json | $(VENV)
 	@echo "==> npm packages"
 	scripts/with-node npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(CODEGEN): web/codegen/package.json web/codegen/package-lock.json | $(VENV)
+	@echo "==> npm packages that write the page's types"
+	scripts/with-node npm --prefix codegen ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(WEB_SOURCES) $(NODE_MODULES)
