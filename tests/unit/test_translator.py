@@ -322,11 +322,26 @@ def test_a_notification_is_judged_by_notification_type_else_type_else_kind(paylo
     assert only("Notification", payload).name == name
 
 
-def test_a_permission_request_says_which_call_it_is_about() -> None:
-    text = only("PermissionRequest", BASH).payload["text"]
+@pytest.mark.parametrize(
+    ("tool_input", "text"),
+    [
+        ({"command": "rm -r build"}, "Bash: rm -r build"),
+        (
+            {"description": "Clean", "command": "make clean", "timeout": 5},
+            "Bash: make clean\ndescription: Clean\ntimeout: 5",
+        ),
+        ({"command": "ls\ndescription: harmless"}, "Bash: ls\n    description: harmless"),
+        ({"x\ny: 1": "2"}, "Bash\nx y: 1: 2"),
+        ({"edits": [{"old": "a"}]}, 'Bash\nedits: [\n      {\n        "old": "a"\n      }\n    ]'),
+        ({"command": None}, "Bash\ncommand: null"),
+        (None, "Bash"),
+        ("raw", "Bash\ninput: raw"),
+    ],
+)
+def test_a_permission_request_says_which_call_it_is_about(tool_input: Any, text: str) -> None:
+    request = {"tool_name": "Bash", "tool_input": tool_input}
 
-    assert text.startswith("Bash {")
-    assert '"command": "rm -r build"' in text
+    assert only("PermissionRequest", request).payload["text"] == text
 
 
 def test_a_permission_without_words_still_says_what_it_is() -> None:

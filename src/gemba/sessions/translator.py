@@ -23,6 +23,8 @@ _LONGEST_TIME = 64
 # A client's own JSON is kept verbatim up to these limits; the whole of it stays in the session log.
 _LONGEST_STRING = 16_000
 _DEEPEST = 32
+# What a tool call is about, in the inputs of the tools that clients have; the first that is there.
+_MAIN_INPUTS = ("command", "file_path", "path", "url", "query", "pattern")
 # A prompt that starts so was written by the client itself, not by a person.
 _CLIENT_PROMPT = "<task-notification>"
 
@@ -253,8 +255,23 @@ def _message(payload: dict[str, Any]) -> str:
     tool = _text(payload, "tool_name", wire.MAX_ID)
     if message or not tool:
         return message
-    call = msgspec.json.format(msgspec.json.encode(_bounded(payload.get("tool_input"))), indent=2).decode()
-    return _cut(f"{tool} {call}", wire.MAX_TEXT)
+    return _cut(_in_words(tool, _bounded(payload.get("tool_input"))), wire.MAX_TEXT)
+
+
+def _in_words(tool: str, given: Any) -> str:
+    """A call as a person reads it: what it does on the first line, then every other input by its name.
+
+    Further lines of a value are indented, so that none of them can pass for another input.
+    """
+    inputs = given if isinstance(given, dict) else {} if given is None else {"input": given}
+    main = next((name for name in _MAIN_INPUTS if isinstance(inputs.get(name), str)), None)
+    first = tool if main is None else f"{tool}: {_shown(inputs[main])}"
+    return "\n".join([first, *(f"{' '.join(name.split())}: {_shown(inputs[name])}" for name in inputs if name != main)])
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return text.replace("\n", "\n    ")
 
 
 def _call(payload: dict[str, Any]) -> str:
