@@ -21,6 +21,7 @@ from gemba.event import NAMES
 from gemba.sessions import store as session_store
 from gemba.sessions.session import SessionView
 from gemba.store import events
+from gemba.watch import FolderWatch
 
 QUESTION = {"kind": "question", "role": "manager", "text": "Which port?", "mode": "balanced"}
 BLOCKER = {"kind": "blocker", "role": "manager", "text": "The build is broken", "mode": "balanced"}
@@ -709,6 +710,21 @@ def test_a_log_that_is_read_again_changes_nothing(floor: Floor, app: App) -> Non
 
     assert floor.get(id).state == "resolved"
     assert len(floor.events()) == 3
+
+
+def test_what_was_written_before_anybody_watched_is_taken_at_once(floor: Floor, app: App) -> None:
+    class Impatient(FolderWatch):
+        def wait(self, timeout: float | None) -> set[str] | None:
+            assert timeout == 0
+            return super().wait(timeout)
+
+    floor.drain()
+    id = floor.write("GembaAsk", QUESTION)
+
+    with Impatient(str(app.home / "sessions")) as watch:
+        app.ingest.follow(watch)
+
+    assert floor.unresolved() == [id]
 
 
 def test_a_batch_is_applied_in_the_order_in_which_it_was_written(floor: Floor) -> None:

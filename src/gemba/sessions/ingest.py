@@ -101,6 +101,7 @@ class Ingest:
         self._pending = self._every_log()
         while self._pending:
             taken += self.take_batch()
+        self._pending = None  # whoever follows from here on was not watching meanwhile
         return taken
 
     def take_batch(self) -> int:
