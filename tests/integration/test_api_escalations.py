@@ -225,6 +225,29 @@ def test_an_ask_on_an_older_commit_is_marked_stale(api: Api) -> None:
     ]
 
 
+def test_the_recent_order_shows_what_changed_last_first_page_by_page(api: Api) -> None:
+    blocking, first, second = api.ask(kind="blocker"), api.ask(), api.ask()
+    act(api, first, "ack")
+    act(api, blocking, "respond", {"text": "yes"})
+
+    assert ids(api, "?order=recent") == [blocking, first, second]
+    page = api.get("/api/escalations?order=recent&limit=2")
+    assert ids(api, f"?order=recent&limit=2&cursor={page['next_cursor']}") == [second]
+    assert ids(api, "?order=inbox") == [blocking, first, second]
+
+
+def test_replies_are_chosen_by_where_they_are(api: Api) -> None:
+    api.ask()
+    pending, delivered = api.ask(session="a"), api.ask(session="b")
+    for id in (pending, delivered):
+        act(api, id, "respond", {"text": "yes"})
+    api.take("GembaReplyRead", {"event_id": delivered}, "b")
+
+    assert ids(api, "?delivery=pending") == [pending]
+    assert ids(api, "?delivery=delivered") == [delivered]
+    assert ids(api, "?delivery=undelivered") == []
+
+
 @pytest.mark.parametrize("path", ["/api/escalations/unknown", "/api/escalations/%00", f"/api/escalations/{'x' * 300}"])
 def test_an_id_that_names_nothing_is_not_found(api: Api, path: str) -> None:
     missing = api.request("GET", path)

@@ -204,6 +204,24 @@ def test_what_is_not_committed_is_not_seen(database: Database) -> None:
     assert (changes(database), read(database)) == (1, [(1, "a")])
 
 
+def test_a_read_sees_one_state_from_its_first_look_to_its_last(database: Database) -> None:
+    emit(database, "a")
+    with database.read() as connection:
+        before = events.last_id(connection)
+        emit(database, "b")
+        seen = [event.id for event in events.read_after(connection, 0, 10)]
+
+    assert (before, seen) == (1, [1])
+    assert bounds(database) == (0, 2)
+
+
+def test_a_read_changes_nothing(database: Database) -> None:
+    with pytest.raises(DBAPIError, match="read-?only"), database.read() as connection:
+        connection.execute(text("delete from counters"))
+
+    assert bounds(database) == (0, 0)
+
+
 def test_a_commit_without_events_tells_nobody(database: Database) -> None:
     told: list[str] = []
     database.on_commit.append(lambda: told.append("told"))

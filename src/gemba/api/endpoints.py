@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -23,6 +24,7 @@ from gemba.app import App
 from gemba.errors import GembaError, Invalid, NotFound
 from gemba.store import confirmations
 from gemba.store.confirmations import Answer
+from gemba.store.database import reason_of
 from gemba.text import storable
 
 _CONFIRM_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
@@ -85,8 +87,8 @@ def guarded(endpoint: Endpoint) -> Endpoint:
             return problem_of(error)
         except ClientDisconnect:
             return Response(status_code=400)
-        except (OperationalError, InterfaceError) as error:
-            log.error("the database failed", path=request.url.path, reason=str(error.orig).strip())
+        except (OperationalError, InterfaceError, NoConnectionLeft) as error:
+            log.error("the database failed", path=request.url.path, reason=reason_of(error))
             # Not "nothing was changed": a connection that is lost during the commit leaves that open.
             return problem(
                 503, "database", "the database is not usable at the moment; the same request can be sent again"

@@ -21,7 +21,7 @@ def routes() -> list[BaseRoute]:
     return found
 
 
-async def page(request: Request) -> Response:
+def page(request: Request) -> Response:
     """A file of the build by its exact name, else the index."""
     name = request.path_params["path"]
     if name in _top_files():

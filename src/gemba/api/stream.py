@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 import structlog
-from sqlalchemy.exc import DBAPIError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -22,6 +21,7 @@ from gemba.app import App
 from gemba.errors import Invalid
 from gemba.event import Event, Filter
 from gemba.store import events
+from gemba.store.database import REFUSALS, reason_of
 from gemba.store.hub import Hub
 
 HEARTBEAT_SECONDS = 15.0
@@ -81,9 +81,9 @@ class Stream:
                     await self._hub.beyond(seen)
             try:
                 chunks, seen = await self._read(seen, wanted)
-            except DBAPIError as error:
+            except REFUSALS as error:
                 # Only one that fell behind reads the database. It comes again, with the last id it saw.
-                log.warning("a stream ends: the event log is unreadable", reason=str(error.orig).strip())
+                log.warning("a stream ends: the event log is unreadable", reason=reason_of(error))
                 return
             if not chunks and now() >= quiet_until:
                 chunks = [_HEARTBEAT]

@@ -1,7 +1,7 @@
 """One database, two dialects: SQLite in `.gemba/` (WAL, synchronous FULL, one writer) or PostgreSQL (psycopg 3).
 
-`read()` gives a connection that sees one state; `transaction()` gives the only way to change anything: what it
-changes and the events it emits commit together or not at all. Commits are announced to `on_commit`.
+`read()` gives a connection that sees one state and can change nothing; `transaction()` gives the only way to change
+anything: what it changes and the events it emits commit together or not at all. Commits are announced to `on_commit`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ REFUSALS = (DBAPIError, NoConnectionLeft)
 _PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "30"}
 # Errors are logged, and what agents and operators wrote must not be: no statement's values in their text.
 _QUIET: dict[str, Any] = {"hide_parameters": True}
+_ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 class Transaction:
@@ -76,7 +77,9 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.on_commit: list[Callable[[], None]] = []
-        self._one_writer = threading.Lock() if engine.dialect.name == "sqlite" else None
+        self._one_writer = threading.Lock() if self.is_sqlite else None
+        # SQLite's readers see one state anyway.
+        self._reading: dict[str, Any] = {} if self.is_sqlite else _ONE_STATE
 
     @property
     def is_sqlite(self) -> bool:
@@ -84,7 +87,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection, connection.begin():
+        with self.engine.connect().execution_options(**self._reading) as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -119,6 +122,8 @@ def connect(url: str) -> Database:
 
 def parse_url(url: str) -> URL:
     """The URL with the driver we use; another database is refused. The URL is never shown: it may hold a password."""
+    if url.startswith("sqlite:///"):  # all of the rest is a path, which may well hold what would be a query in a URL
+        return URL.create("sqlite", database=url.removeprefix("sqlite:///"))
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -165,6 +170,7 @@ def _sqlite_engine(url: URL) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get("gemba_writes", False)
+        connection.exec_driver_sql(f"PRAGMA query_only={'OFF' if writes else 'ON'}")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine

@@ -11,11 +11,10 @@ import asyncio
 from collections import deque
 
 import structlog
-from sqlalchemy.exc import DBAPIError
 
 from gemba.event import ALL, Event, Filter
 from gemba.store import events
-from gemba.store.database import Database
+from gemba.store.database import REFUSALS, Database, reason_of
 
 _RING_EVENTS = 4096
 _RING_BYTES = 8 * 1024 * 1024
@@ -54,8 +53,8 @@ class Hub:
             self._nudged.clear()
             try:
                 await self._catch_up()
-            except DBAPIError as error:
-                log.warning("event log unreadable, trying again", reason=str(error.orig))
+            except REFUSALS as error:
+                log.warning("event log unreadable, trying again", reason=reason_of(error))
                 self._nudged.set()
                 await asyncio.sleep(_RETRY_SECONDS)
 
