@@ -35,7 +35,7 @@ def test_what_is_wrong_comes_first_and_says_what_to_do(desk: Desk) -> None:
     expect(desk.page.locator("main")).to_contain_text("It works, and something wants a look.")
     first = desk.page.locator(".check").first
     expect(first).to_contain_text("1 refused")
-    expect(first).to_contain_text("`frame_dropped` events say which and why")
+    expect(first).to_contain_text("frame_dropped events say which and why")
 
 
 def test_a_token_that_others_can_read_is_found_while_one_looks(desk: Desk) -> None:

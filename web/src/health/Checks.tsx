@@ -1,7 +1,7 @@
 /** The doctor's checks, the worst first, each with what to do about it. */
 import type { Check } from "../api/types";
 import { Icon, type IconName } from "../ui/Icon";
-import { plainText } from "../ui/plain-text";
+import { Words } from "../ui/Words";
 
 const RANK: Record<Check["status"], number> = { fail: 0, warn: 1, ok: 2 };
 const ICONS: Record<Check["status"], IconName> = { fail: "close", warn: "warn", ok: "check" };
@@ -25,8 +25,14 @@ export function Checks({ checks }: { checks: Check[] }) {
                 {check.label}
                 <span className="visually-hidden">: {WORDS[check.status]}</span>
               </h3>
-              <p>{plainText(check.detail)}</p>
-              {check.hint && check.status !== "ok" && <p className="check-hint">{plainText(check.hint)}</p>}
+              <p>
+                <Words text={check.detail} />
+              </p>
+              {check.hint && check.status !== "ok" && (
+                <p className="check-hint">
+                  <Words text={check.hint} />
+                </p>
+              )}
             </div>
           </li>
         ))}

@@ -153,7 +153,8 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
             <CardFoot
               escalation={escalation}
               mode={mode}
-              onMode={setMode}
+              settled={settled}
+              onMode={settled ? backToCard : setMode}
               replyBox={replyBox}
               draft={draft}
               onDraft={setDraft}

@@ -13,6 +13,8 @@ export type FootMode = "reply" | "snooze" | "dismiss";
 interface Props {
   escalation: Escalation;
   mode: FootMode;
+  /** The card was settled meanwhile; what is typed stays, and goes nowhere. */
+  settled: boolean;
   onMode: (mode: FootMode) => void;
   replyBox: Ref<HTMLTextAreaElement>;
   draft: string;
@@ -29,13 +31,14 @@ function placeholderFor(escalation: Escalation): string {
 }
 
 export function CardFoot(props: Props) {
-  const { escalation, mode, onMode, onDeed, onLeave } = props;
+  const { escalation, mode, settled, onMode, onDeed, onLeave } = props;
   if (mode === "snooze") {
     return <SnoozeBar onPick={(span) => onDeed(deeds.snooze(span.body(), span.words()))} onCancel={onLeave} />;
   }
   if (mode === "dismiss")
     return <DismissBar onDismiss={(reason) => onDeed(deeds.dismiss(reason))} onCancel={onLeave} />;
   const hasLine = takesWords(escalation) || escalation.options.length > 0;
+  const canSend = takesWords(escalation) && !settled;
   return (
     <div className="foot">
       {!hasLine && <p className="foot-note">Nothing to answer: look into it, then dismiss.</p>}
@@ -48,7 +51,7 @@ export function CardFoot(props: Props) {
           onText={props.onDraft}
           onSend={props.onSend}
           onLeave={onLeave}
-          canSend={takesWords(escalation)}
+          canSend={canSend}
         />
       )}
       <button

@@ -1,4 +1,5 @@
 /** Cards of one urgency under their heading. */
+import { isActive } from "../api/escalation-list";
 import type { Escalation } from "../api/types";
 import { Card } from "./Card";
 
@@ -15,7 +16,7 @@ export function Section({ title, escalations, onRelease }: Props) {
     <section className="section" aria-labelledby={headingId}>
       <h2 id={headingId} className="section-title">
         {title}
-        <span className="section-hint">{escalations.length}</span>
+        <span className="section-hint">{escalations.filter(isActive).length}</span>
       </h2>
       <ol className="cards">
         {escalations.map((escalation) => (
