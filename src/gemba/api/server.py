@@ -181,10 +181,14 @@ class Server(uvicorn.Server):
 
 
 def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> None:
-    """Run until a signal ends it. `ready` is called once with where it listens and the token."""
+    """Run until a signal ends it. `ready` is called once with where it listens and the token.
+
+    Whoever calls it holds the workspace's lock since before it opened the App: a program that is newer than the server
+    that runs must not migrate its database.
+    """
     bind.check()
     workspace = app.workspace
-    with lock(workspace), contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         token = read_token(workspace.token_file)
         tcp = stack.enter_context(_listen_tcp(bind))
         unix_path = stack.enter_context(_socket_place(workspace))

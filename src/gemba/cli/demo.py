@@ -11,14 +11,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
 import click
 
-from gemba.api.server import Bind, ServerFile, serve
+from gemba.api.server import Bind, ServerFile, lock, serve
 from gemba.app import App
 from gemba.cli.init import make_workspace
 from gemba.cli.log import set_up_logging
@@ -88,13 +88,12 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
             crew.start(stories.values(), left)
 
     workspace = Workspace(floor.workspace)
-    app = App.open(workspace, read_settings(workspace), floor.home)
-    try:
-        serve(app, bind, ready)
-    finally:
-        ending.ignore()
-        crew.stop()
-        app.close()
+    with lock(workspace), closing(App.open(workspace, read_settings(workspace), floor.home)) as app:
+        try:
+            serve(app, bind, ready)
+        finally:
+            ending.ignore()
+            crew.stop()
 
 
 class Tempo(NamedTuple):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import click
 
-from gemba.api.server import Bind, ServerFile, serve
+from gemba.api.server import Bind, ServerFile, lock, serve
 from gemba.app import App
 from gemba.cli.log import set_up_logging
 from gemba.cli.show import json_option, print_json
@@ -54,11 +55,8 @@ def command(
         hosts=allow_host,
     )
     bind.check()
-    app = App.open(workspace, settings, home())
-    try:
+    with lock(workspace), closing(App.open(workspace, settings, home())) as app:
         serve(app, bind, _ready_json if as_json else _ready)
-    finally:
-        app.close()
 
 
 def page_address(told: ServerFile, token: str) -> str:

@@ -19,6 +19,7 @@ from gemba.store.database import Database, connect, explained, parse_url
 
 _FOLDER = Path(__file__).parent / "migrations"
 _BACKUPS_KEPT = 5
+_LONGEST_PATH = 504  # bytes of a file that SQLite opens, which adds eight for its journal
 _LOCK = 0x67656D62  # "gemb": one migrating program at a time on PostgreSQL
 
 
@@ -26,7 +27,13 @@ def open_database(url: str, backups: Path | None = None) -> Database:
     """Connect, refuse what is newer than us, migrate what is older."""
     parsed = parse_url(url)
     is_file = parsed.get_backend_name() == "sqlite" and parsed.database not in (None, "", ":memory:")
-    file = Path(parsed.database or "") if is_file else None
+    file = Path(parsed.database or "").absolute() if is_file else None
+    if file is not None and len(os.fsencode(file)) > _LONGEST_PATH:
+        raise Unusable(
+            f"the path of the database has {len(os.fsencode(file))} bytes and SQLite takes {_LONGEST_PATH}: {file}; "
+            "move the workspace, or name a PostgreSQL database in its settings",
+            code="database_path",
+        )
     found = _revision_of_file(file) if file is not None and file.exists() else None
     if found is not None:
         _refuse_newer(found)
@@ -34,7 +41,7 @@ def open_database(url: str, backups: Path | None = None) -> Database:
             _back_up(file, found, backups)
     database = connect(url)
     try:
-        with explained("the database cannot be opened"):
+        with explained(f"{file or 'the database'} cannot be opened"):
             _migrate(database)
     except BaseException:
         database.close()
