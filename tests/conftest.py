@@ -17,6 +17,7 @@ pytest_plugins = [
     "tests.fixtures.servers",
     "tests.fixtures.api",  # after servers, which it imports
     "tests.fixtures.operator",  # the same
+    "tests.fixtures.disks",  # the same
 ]
 
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.
