@@ -1,0 +1,68 @@
+"""Make the pictures of docs/images from the demo as it starts: `.venv/bin/python scripts/screenshots.py`.
+
+Needs what `make test` needs for its browser tests. Leaves nothing behind but the pictures.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, expect, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs/images"
+PICTURES: dict[str, Literal["light", "dark"]] = {"inbox.png": "light", "inbox-dark.png": "dark"}
+# GitHub shows a README's pictures at half of this or less.
+SIZE = {"width": 1280, "height": 984}
+SCALE = 2
+
+
+def main() -> None:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with demo() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        for name, theme in PICTURES.items():
+            take(browser, address, theme, IMAGES / name)
+        browser.close()
+
+
+@contextmanager
+def demo() -> Iterator[str]:
+    """The address of a demo in which nobody acts, so that every run shows the same."""
+    command = [str(Path(sys.executable).with_name("gemba")), "demo", "--port", "0", "--no-agents", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield json.loads(next(iter(process.stdout or ())))["address"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+
+
+def take(browser: Browser, address: str, theme: Literal["light", "dark"], file: Path) -> None:
+    with browser.new_context(
+        viewport=SIZE,  # type: ignore[arg-type]
+        device_scale_factor=SCALE,
+        color_scheme=theme,
+        reduced_motion="reduce",
+        locale="en-GB",
+    ) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator(".connection")).to_contain_text("Live")
+        expect(page.locator(".card").first).to_be_visible()
+        page.evaluate("document.fonts.ready")
+        page.screenshot(path=file)
+        print(f"{file.relative_to(ROOT)}: {file.stat().st_size // 1024} kB")
+
+
+if __name__ == "__main__":
+    main()
