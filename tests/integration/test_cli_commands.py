@@ -15,7 +15,7 @@ import pytest
 from gemba.cli import ask, state
 from gemba.cli.main import COMMANDS, cli
 from tests.fixtures.operator import Operator, suffix
-from tests.fixtures.servers import BIN, RunningServer
+from tests.fixtures.servers import BIN
 
 AGENTS = {"gemba-ask": ask.COMMAND, "gemba-state": state.COMMAND}
 
@@ -189,7 +189,7 @@ def test_the_log_never_goes_where_the_json_goes(alone: Operator) -> None:
     done = alone.run("answer", suffix(id), "8080", "--json")
 
     assert json.loads(done.stdout)["id"] == id
-    assert "replies could not be written" in done.stderr
+    assert "the reply could not be written" in done.stderr
 
 
 # ---- the start --------------------------------------------------------------------------------------------------
@@ -226,13 +226,11 @@ def test_saying_its_version_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not modules_of(*arguments) & (HEAVY | {"msgspec", "http"})
 
 
-@pytest.mark.parametrize("arguments", [["inbox"], ["inbox", "--json"], ["assumptions"]])
-def test_a_running_server_makes_the_store_and_the_web_unnecessary(
-    sqlite_server: RunningServer, arguments: list[str]
-) -> None:
-    loaded = modules_of(*arguments, cwd=sqlite_server.workspace, GEMBA_HOME=str(sqlite_server.home))
+def test_a_running_server_makes_the_store_and_the_web_unnecessary(served: Operator) -> None:
+    id = served.ask()
 
-    assert not loaded & HEAVY
+    for arguments in (["inbox"], ["inbox", "--json"], ["assumptions"], ["snooze", id], ["answer", id, "8080"]):
+        assert not modules_of(*arguments, cwd=served.workspace, GEMBA_HOME=str(served.home)) & HEAVY
 
 
 def test_without_a_server_the_web_stack_and_the_migrations_stay_out(alone: Operator) -> None:
@@ -375,12 +373,12 @@ HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\rgone\u202etxt.exe\u2066 <b>&amp;</b> 
 DANGEROUS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066]")
 
 
-def test_nothing_that_an_agent_writes_can_drive_the_terminal(operator: Operator) -> None:
+def test_nothing_that_an_agent_writes_can_drive_the_terminal(served: Operator) -> None:
     said: dict[str, Any] = {"text": HOSTILE, "title": HOSTILE, "options": [HOSTILE], "bead_id": HOSTILE}
-    open_one = operator.say("GembaAsk", {**_question(), **said}, f"s{HOSTILE[:-1]}", agent_type=HOSTILE)
-    answered = operator.ask(**said)
-    assumption = operator.ask(kind="assumption", chose=HOSTILE, **said)
-    operator.say("GembaState", {"state": "working", "note": HOSTILE})
+    open_one = served.say("GembaAsk", {**_question(), **said}, f"s{HOSTILE[:-1]}", agent_type=HOSTILE)
+    answered = served.ask(**said)
+    assumption = served.ask(kind="assumption", chose=HOSTILE, **said)
+    served.say("GembaState", {"state": "working", "note": HOSTILE})
 
     for arguments in (
         ["answer", answered, HOSTILE[:-1]],
@@ -397,7 +395,7 @@ def test_nothing_that_an_agent_writes_can_drive_the_terminal(operator: Operator)
         ["answer", answered, "again"],
         ["inbox", HOSTILE[:-1]],
     ):
-        done = operator.run(*arguments)
+        done = served.run(*arguments)
         assert "Traceback" not in done.stderr
         assert not DANGEROUS.search(done.stdout), arguments
         assert not DANGEROUS.search(done.stderr), arguments

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from gemba import wire
 from gemba.testing import retry_until
 from tests.fixtures.operator import Operator, suffix
@@ -61,48 +59,48 @@ def test_the_inbox_shows_what_waits_blocking_first(operator: Operator) -> None:
     ]
 
 
-def test_the_inbox_can_be_narrowed_and_cut(operator: Operator) -> None:
-    first, other = operator.ask(), operator.ask("worker-2")
+def test_the_inbox_can_be_narrowed_and_cut(served: Operator) -> None:
+    first, other = served.ask(), served.ask("worker-2")
 
-    assert [row["id"] for row in json.loads(operator.ok("inbox", "--json"))["escalations"]] == [first, other]
-    assert suffix(first) not in operator.ok("inbox", "--session", "worker-2")
-    assert "2 wait for you, 1 of them shown." in operator.ok("inbox", "--limit", "1")
-    assert operator.ok("inbox", "--session", "nobody") == "Nobody waits for you in session nobody.\n"
+    assert [row["id"] for row in json.loads(served.ok("inbox", "--json"))["escalations"]] == [first, other]
+    assert suffix(first) not in served.ok("inbox", "--session", "worker-2")
+    assert "2 wait for you, 1 of them shown." in served.ok("inbox", "--limit", "1")
+    assert served.ok("inbox", "--session", "nobody") == "Nobody waits for you in session nobody.\n"
 
 
-def test_a_long_text_is_cut_in_the_list_and_whole_by_its_id(operator: Operator) -> None:
-    id = operator.ask(text="\n".join(f"line {number}" for number in range(50)))
+def test_a_long_text_is_cut_in_the_list_and_whole_by_its_id(served: Operator) -> None:
+    id = served.ask(text="\n".join(f"line {number}" for number in range(50)))
 
-    listed = operator.ok("inbox")
+    listed = served.ok("inbox")
     assert "line 1\n" in listed
     assert "line 2 …" in listed
     assert "line 3" not in listed
 
-    whole = operator.ok("inbox", suffix(id))
+    whole = served.ok("inbox", suffix(id))
     assert "line 49" in whole
     assert id in whole
     assert whole.endswith("\nAnswer with: gemba answer ID TEXT\n")
 
 
-def test_a_clients_own_prompt_says_how_it_is_answered(operator: Operator) -> None:
-    id = operator.say("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "make"}})
+def test_a_clients_own_prompt_says_how_it_is_answered(served: Operator) -> None:
+    id = served.say("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "make"}})
 
-    assert "gemba answer ID --decision yes|no|modify" in operator.ok("inbox")
-    assert operator.refused("answer", id, "yes").startswith("gemba: decision is missing")
+    assert "gemba answer ID --decision yes|no|modify" in served.ok("inbox")
+    assert served.refused("answer", id, "yes").startswith("gemba: decision is missing")
 
-    answered = operator.ok("answer", id, "--decision", "yes")
+    answered = served.ok("answer", id, "--decision", "yes")
 
     assert answered.startswith(f"answered {id}: yes\nIt is not delivered: ")
-    assert shown(operator, id)["resolution"]["decision"] == "yes"
+    assert shown(served, id)["resolution"]["decision"] == "yes"
 
 
-def test_what_is_settled_is_shown_with_how_it_ended(operator: Operator) -> None:
-    answered, dismissed, typed = operator.ask(), operator.ask(), operator.ask("worker-2")
-    operator.ok("answer", answered, "use 8080")
-    operator.ok("dismiss", dismissed, "not now")
-    operator.say("UserPromptSubmit", {"prompt": "9090"}, "worker-2")
+def test_what_is_settled_is_shown_with_how_it_ended(served: Operator) -> None:
+    answered, dismissed, typed = served.ask(), served.ask(), served.ask("worker-2")
+    served.ok("answer", answered, "use 8080")
+    served.ok("dismiss", dismissed, "not now")
+    served.say("UserPromptSubmit", {"prompt": "9090"}, "worker-2")
 
-    listed = operator.ok("inbox", "--all")
+    listed = served.ok("inbox", "--all")
 
     assert f"resolved  {suffix(answered)}" in listed
     assert "→ answered by the operator: use 8080" in listed
@@ -110,7 +108,7 @@ def test_what_is_settled_is_shown_with_how_it_ended(operator: Operator) -> None:
     assert f"resolved  {suffix(typed)}" in listed
     assert "→ answered in the pane: 9090" in listed
     assert "3 in all." in listed
-    assert operator.ok("inbox") == "Nobody waits for you.\n"
+    assert served.ok("inbox") == "Nobody waits for you.\n"
 
 
 # ---- the actions ------------------------------------------------------------------------------------------------
@@ -129,30 +127,30 @@ def test_an_answer_reaches_the_agents_file(operator: Operator) -> None:
     assert reply(operator, id).items() >= {"event_id": id, "outcome": "answered", "text": "use 8080"}.items()
 
 
-def test_an_option_is_chosen_by_its_number(operator: Operator) -> None:
-    id = operator.ask(options=["80", "81"])
+def test_an_option_is_chosen_by_its_number(served: Operator) -> None:
+    id = served.ask(options=["80", "81"])
 
-    answered = json.loads(operator.ok("answer", suffix(id), "-o", "2", "--json"))
+    answered = json.loads(served.ok("answer", suffix(id), "-o", "2", "--json"))
 
     assert (answered["resolution"]["option"], answered["resolution"]["text"]) == (2, "81")
 
 
-def test_an_answer_is_read_from_standard_input(operator: Operator) -> None:
-    id = operator.ask()
+def test_an_answer_is_read_from_standard_input(served: Operator) -> None:
+    id = served.ask()
 
-    operator.ok("answer", id, "-", stdin="first line\nsecond é line\n")
+    served.ok("answer", id, "-", stdin="first line\nsecond é line\n")
 
-    assert shown(operator, id)["resolution"]["text"] == "first line\nsecond é line"
+    assert shown(served, id)["resolution"]["text"] == "first line\nsecond é line"
 
 
-def test_words_that_are_not_unicode_are_taken_as_far_as_they_are(alone: Operator) -> None:
-    given, piped = alone.ask(), alone.ask()
+def test_words_that_are_not_unicode_are_taken_as_far_as_they_are(served: Operator) -> None:
+    given, piped = served.ask(), served.ask()
 
-    alone.ok("answer", given, "a\udcffb")
-    alone.ok("answer", piped, "-", stdin="a\udcffb")
+    served.ok("answer", given, "a\udcffb")
+    served.ok("answer", piped, "-", stdin="a\udcffb")
 
-    assert shown(alone, given)["resolution"]["text"] == "a\ufffdb"
-    assert shown(alone, piped)["resolution"]["text"] == "a\ufffdb"
+    assert shown(served, given)["resolution"]["text"] == "a\ufffdb"
+    assert shown(served, piped)["resolution"]["text"] == "a\ufffdb"
 
 
 def test_an_escalation_is_answered_once_and_the_second_hears_the_first(operator: Operator) -> None:
@@ -163,13 +161,13 @@ def test_an_escalation_is_answered_once_and_the_second_hears_the_first(operator:
         assert operator.refused(*arguments) == "gemba: it is resolved already: use 8080"
 
 
-def test_an_answer_that_does_not_fit_is_refused_with_what_does(operator: Operator) -> None:
-    id = operator.ask(options=["80", "81"])
+def test_an_answer_that_does_not_fit_is_refused_with_what_does(served: Operator) -> None:
+    id = served.ask(options=["80", "81"])
 
-    assert operator.refused("answer", id, "--option", "3") == "gemba: option is 3; allowed: 1 to 2"
-    assert operator.refused("answer", id, " ").startswith("gemba: text is missing; allowed: ")
-    assert operator.refused("answer", id, "--decision", "yes").startswith("gemba: decision does not fit here")
-    assert shown(operator, id)["state"] == "open"
+    assert served.refused("answer", id, "--option", "3") == "gemba: option is 3; allowed: 1 to 2"
+    assert served.refused("answer", id, " ").startswith("gemba: text is missing; allowed: ")
+    assert served.refused("answer", id, "--decision", "yes").startswith("gemba: decision does not fit here")
+    assert shown(served, id)["state"] == "open"
 
 
 def test_dismissing_declines(operator: Operator) -> None:
@@ -184,14 +182,14 @@ def test_dismissing_declines(operator: Operator) -> None:
     )
 
 
-@pytest.mark.parametrize(("time", "said"), [([], r"\d\d:\d\d"), (["2h"], r"\d\d:\d\d"), (["20d"], r"\d{4}-\d\d-\d\d ")])
-def test_snoozing_puts_away_for_a_while(alone: Operator, time: list[str], said: str) -> None:
-    id = alone.ask()
+def test_snoozing_puts_away_for_a_while(operator: Operator) -> None:
+    id = operator.ask()
 
-    assert re.match(rf"snoozed {id} until {said}", alone.ok("snooze", suffix(id), *time))
+    assert re.match(rf"snoozed {id} until (\d{{4}}-\d\d-\d\d )?\d\d:\d\d", operator.ok("snooze", suffix(id)))
+    assert re.match(rf"snoozed {id} until \d{{4}}-\d\d-\d\d \d\d:\d\d\n", operator.ok("snooze", suffix(id), "20d"))
 
-    assert shown(alone, id)["state"] == "snoozed"
-    assert "· snoozed until " in alone.ok("inbox")
+    assert shown(operator, id)["state"] == "snoozed"
+    assert "· snoozed until " in operator.ok("inbox")
 
 
 def test_a_snooze_that_is_over_is_noticed_without_a_server(alone: Operator) -> None:
@@ -201,11 +199,11 @@ def test_a_snooze_that_is_over_is_noticed_without_a_server(alone: Operator) -> N
     retry_until(lambda: shown(alone, id)["state"] == "open", timeout=30)
 
 
-@pytest.mark.parametrize("time", ["0", "31d", "9999999d"])
-def test_a_snooze_of_no_time_or_too_much_is_refused(alone: Operator, time: str) -> None:
-    id = alone.ask()
+def test_a_snooze_of_no_time_or_too_much_is_refused(served: Operator) -> None:
+    id = served.ask()
 
-    assert "at most 30 days" in alone.refused("snooze", id, time)
+    for time in ("0", "31d", "9999999d"):
+        assert "at most 30 days" in served.refused("snooze", id, time)
 
 
 def test_what_typing_resolved_is_opened_again(operator: Operator) -> None:
@@ -233,48 +231,48 @@ def test_an_assumption_is_shown_and_overturned(operator: Operator) -> None:
 # ---- ids --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", [lambda id: id, lambda id: id[-6:], lambda id: id[-20:], lambda id: id[:18]])
-def test_an_id_may_be_given_by_its_beginning_or_its_end(alone: Operator, part: Callable[[str], str]) -> None:
-    alone.append("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id="another-one")
-    id = alone.ask()
+def test_an_id_may_be_given_by_its_beginning_or_its_end(served: Operator) -> None:
+    served.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id="another-one")
+    id = served.ask()
 
-    assert json.loads(alone.ok("inbox", part(id), "--json"))["id"] == id
+    for part in (id, id[-6:], id[-20:], id[:18]):
+        assert shown(served, part)["id"] == id
 
 
-def test_an_id_that_fits_several_is_refused(operator: Operator) -> None:
+def test_an_id_that_fits_several_is_refused(served: Operator) -> None:
     for id in ("one-abc", "two-abc", "abc-three", "four"):
-        operator.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
+        served.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
 
     for command in (["answer", "abc", "x"], ["dismiss", "abc"], ["snooze", "abc"], ["inbox", "abc"]):
-        assert operator.refused(*command) == "gemba: abc fits 3 escalations: give more of the id"
-    assert shown(operator, "four")["id"] == "four"
+        assert served.refused(*command) == "gemba: abc fits 3 escalations: give more of the id"
+    assert shown(served, "four")["id"] == "four"
 
 
-def test_one_that_is_meant_goes_before_those_that_are_settled(operator: Operator) -> None:
+def test_one_that_is_meant_goes_before_those_that_are_settled(served: Operator) -> None:
     for id in ("one-abc", "two-abc"):
-        operator.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
-    operator.ok("answer", "one-abc", "x")
+        served.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
+    served.ok("answer", "one-abc", "x")
 
-    assert operator.ok("answer", "abc", "y").startswith("answered two-abc: y")
-
-
-@pytest.mark.parametrize("noun", ["escalation", "assumption"])
-def test_an_id_that_nothing_has_is_refused(operator: Operator, noun: str) -> None:
-    command = ["overturn", "abc", "x"] if noun == "assumption" else ["answer", "abc", "x"]
-
-    assert operator.refused(*command) == f"gemba: no {noun} has an id that begins or ends with abc"
+    assert served.ok("answer", "abc", "y").startswith("answered two-abc: y")
 
 
-@pytest.mark.parametrize("id", ["../x", "a b", "", "a/b", "é", "x" * 129])
-def test_what_can_be_no_id_is_refused(alone: Operator, id: str) -> None:
-    assert alone.refused("answer", id, "x") == f"gemba: {id!r} is not an id"
+def test_an_id_that_nothing_has_is_refused(operator: Operator) -> None:
+    operator.ask()
+
+    assert operator.refused("answer", "abc", "x") == "gemba: no escalation has an id that begins or ends with abc"
+    assert operator.refused("overturn", "abc", "x") == "gemba: no assumption has an id that begins or ends with abc"
 
 
-def test_short_ids_are_as_long_as_they_must_be(alone: Operator) -> None:
+def test_what_can_be_no_id_is_refused(served: Operator) -> None:
+    for id in ("../x", "a b", "", "a/b", "é", "x" * 129):
+        assert served.refused("answer", id, "x") == f"gemba: {id!r} is not an id"
+
+
+def test_short_ids_are_as_long_as_they_must_be(served: Operator) -> None:
     for id in ("one-abcdefg", "two-xbcdefg"):
-        alone.append("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
+        served.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
 
-    listed = alone.ok("inbox")
+    listed = served.ok("inbox")
 
     assert "advisory  abcdefg  " in listed
     assert "advisory  xbcdefg  " in listed
@@ -291,18 +289,12 @@ def test_a_server_makes_no_difference_to_what_is_printed(
     settled = alone.ask()
     alone.ok("answer", settled, "8080")
     commands = [
-        ["inbox"],
         ["inbox", "--all"],
-        ["inbox", "--json"],
         ["inbox", "--all", "--json", "--limit", "1"],
         ["inbox", blocking],
-        ["inbox", settled, "--json"],
-        ["assumptions"],
         ["assumptions", "--json"],
         ["answer", settled, "again"],
-        ["answer", "nothing", "x"],
         ["answer", blocking, "--option", "7"],
-        ["snooze", blocking, "0"],
         ["reopen", settled],
     ]
 
