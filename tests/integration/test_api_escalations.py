@@ -456,12 +456,17 @@ def test_what_the_operator_resolved_cannot_be_opened_again(api: Api) -> None:
     assert api.get(f"/api/escalations/{id}")["state"] == "resolved"
 
 
-def test_what_is_open_or_dismissed_cannot_be_opened_again(api: Api) -> None:
-    id = api.ask()
-    assert act(api, id, "reopen").status == 409
-    act(api, id, "dismiss")
-    assert act(api, id, "reopen").status == 409
-    assert api.get(f"/api/escalations/{id}")["state"] == "dismissed"
+def test_nothing_else_can_be_opened_again(api: Api) -> None:
+    cards = {state: api.ask(session=state) for state in ("open", "acknowledged", "snoozed", "dismissed", "withdrawn")}
+    act(api, cards["acknowledged"], "ack")
+    act(api, cards["snoozed"], "snooze", {"seconds": 60})
+    act(api, cards["dismissed"], "dismiss")
+    api.take("SessionEnd", {}, "withdrawn")
+
+    for state, id in cards.items():
+        refused = act(api, id, "reopen")
+        assert (refused.status, refused.json["code"], refused.json["found"]) == (409, "not_reopenable", state)
+        assert api.get(f"/api/escalations/{id}")["state"] == state
 
 
 # ---- who comes second ----------------------------------------------------------------------------------------------

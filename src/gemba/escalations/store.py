@@ -145,10 +145,12 @@ def snooze(tx: Transaction, body: Snooze, *, id: str) -> Escalation:
 def reopen(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
     """Undo what the correlator concluded from typing in the pane: an answer it took for this one."""
     row = get(tx.connection, id)
-    if row.state == State.RESOLVED and row.resolved_by != "pane":
+    if row.resolved_by != "pane":
+        how = f" by the {row.resolved_by}" if row.resolved_by else ""
         raise Conflict(
-            f"it was resolved by the {row.resolved_by}: only what typing in the pane resolved can be opened again",
+            f"it is {row.state}{how} and cannot be reopened: only what typing in the pane resolved can",
             code="not_reopenable",
+            found=row.state,
             escalation=view(row),
         )
     cleared = ("outcome", "reply_text", "reply_option", "decision", "action", "resolved_by", "resolved_at")
