@@ -21,7 +21,7 @@ from tests.fixtures.servers import Answer, RunningServer
 
 DOOMED = (sys.executable, "-P", str(Path(__file__).with_name("doomed.py")))
 PATIENCE = 60.0
-_LIFE = 8.0  # seconds that a server gets to reach the point where it dies
+_LIFE = 20.0  # seconds that a server gets to reach the point where it dies
 
 T = TypeVar("T")
 
