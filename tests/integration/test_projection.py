@@ -380,6 +380,14 @@ def test_a_dialog_told_of_twice_is_one_card_until_the_tool_ran(floor: Floor) -> 
     assert (shown.resolution.by, shown.resolution.text) == ("pane", "answered in the agent's window (the tool ran)")
 
 
+def test_a_dialog_has_the_mode_of_its_session(floor: Floor) -> None:
+    floor.ask(mode="cautious")
+
+    id = floor.say("PermissionRequest", BASH)
+
+    assert floor.get(id).mode == "cautious"
+
+
 def test_open_dialogs_are_remembered_from_one_batch_to_the_next(floor: Floor) -> None:
     floor.write("PermissionRequest", BASH, event_id="dialog")
     floor.write("Stop", {})

@@ -216,7 +216,7 @@ def test_a_read_sees_one_state_from_its_first_look_to_its_last(database: Databas
 
 
 def test_a_read_changes_nothing(database: Database) -> None:
-    with pytest.raises(DBAPIError, match="read-?only"), database.read() as connection:
+    with pytest.raises(DBAPIError, match=r"read-?only"), database.read() as connection:
         connection.execute(text("delete from counters"))
 
     assert bounds(database) == (0, 0)

@@ -26,7 +26,7 @@ from gemba.event import Draft
 from gemba.sessions import store
 from gemba.sessions.frames import Frame, Unreadable, read_frame
 from gemba.sessions.log import Chunk, Position, parse_name, read_log
-from gemba.sessions.session import Facts, Prompt
+from gemba.sessions.session import Prompt
 from gemba.sessions.translator import translate
 from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.text import storable
@@ -243,7 +243,7 @@ class Ingest:
             known = facts[frame.session_id]
             translation = translate(frame, known)
             drafts += translation.drafts
-            facts[frame.session_id] = Facts(known.role, translation.prompts)
+            facts[frame.session_id] = msgspec.structs.replace(known, prompts=translation.prompts)
         after: dict[str, tuple[Prompt, ...]] = {
             session_id: known.prompts for session_id, known in facts.items() if known.prompts != before[session_id]
         }

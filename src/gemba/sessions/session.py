@@ -10,6 +10,7 @@ from enum import StrEnum
 
 import msgspec
 
+from gemba import wire
 from gemba.machine import Machine
 
 
@@ -73,6 +74,7 @@ class Facts(msgspec.Struct, frozen=True):
 
     role: str | None = None
     prompts: tuple[Prompt, ...] = ()
+    mode: str = wire.DEFAULT_MODE
 
 
 class SessionView(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Column,
     Connection,
     Index,
+    Row,
     Table,
     Text,
     bindparam,
@@ -171,7 +172,11 @@ def meet(tx: Transaction, batch: Sequence[Frame]) -> dict[str, Facts]:
             .values(last_frame_at=tx.now, agent_type=case((agent != "", agent), else_=sessions.c.agent_type)),
             seen,
         )
-    return {id: Facts(known[id].role, _prompts.decode(known[id].prompts)) if id in known else Facts() for id in ids}
+    return {id: _facts(known[id]) if id in known else Facts() for id in ids}
+
+
+def _facts(row: Row[Any]) -> Facts:
+    return Facts(row.role, _prompts.decode(row.prompts), row.mode)
 
 
 def save_prompts(tx: Transaction, prompts: dict[str, tuple[Prompt, ...]]) -> None:

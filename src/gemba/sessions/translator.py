@@ -154,7 +154,7 @@ def _notification(frame: Frame, payload: dict[str, Any], facts: Facts) -> Transl
     words = (_text(payload, key, wire.MAX_ID) for key in ("notification_type", "type", "kind"))
     word = next((word.strip().lower() for word in words if word.strip()), "")
     if word.startswith("elicitation") or word in ("hitl", "approval", "hitl_approval"):
-        opened = _client_escalation(frame, payload, "hitl_approval")
+        opened = _client_escalation(frame, payload, facts, "hitl_approval")
         return _only(facts, _draft(frame, "escalation_opened", opened))
     if word.startswith("permission") or not word:
         return _permission(frame, payload, facts, call=None)
@@ -179,7 +179,7 @@ def _permission(frame: Frame, payload: dict[str, Any], facts: Facts, call: str |
     # PermissionRequest comes once a dialog: for a call that is known already, the dialog before it was closed.
     closed = tuple(prompt for prompt in facts.prompts if call is not None and prompt.call == call)
     settled = tuple(_settled(frame, prompt, "it was asked again") for prompt in closed)
-    opened = _draft(frame, "escalation_opened", _client_escalation(frame, payload, "permission_prompt"))
+    opened = _draft(frame, "escalation_opened", _client_escalation(frame, payload, facts, "permission_prompt"))
     left = tuple(prompt for prompt in facts.prompts if prompt not in closed)
     return Translation((*settled, opened), (*left, Prompt(frame.event_id, call)))
 
@@ -229,15 +229,14 @@ def agent_type_of(frame: Frame) -> str:
     return _cut(storable(frame.agent_type or ""), wire.MAX_ID)
 
 
-def _client_escalation(frame: Frame, payload: dict[str, Any], kind: str) -> dict[str, Any]:
-    mode = mode_of(payload)
+def _client_escalation(frame: Frame, payload: dict[str, Any], facts: Facts, kind: str) -> dict[str, Any]:
     return {
         "kind": kind,
         "channel": "notification",
-        "urgency": wire.urgency_of(kind, mode),
+        "urgency": wire.urgency_of(kind, facts.mode),
         "role": None,
         "text": _message(payload) or "The agent's client asks for your permission.",
-        "mode": mode,
+        "mode": facts.mode,
         "title": _text(payload, "title", wire.MAX_TITLE) or None,
         "options": [],
         "bead_id": None,
