@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 import shutil
 import signal
@@ -92,7 +91,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
         try:
             serve(app, bind, ready)
         finally:
-            ending.ignore()
+            ending.hold()
             crew.stop()
 
 
@@ -105,23 +104,30 @@ class Tempo(NamedTuple):
 
 
 class Ending:
-    """What Ctrl-C, SIGTERM and a closed terminal do: end the demo with exit 0, but never its cleaning up.
+    """What Ctrl-C, SIGTERM and a closed terminal do: end the demo with exit 0, but never while they are held.
 
-    While the server runs it has the signals itself.
+    They are held at first, and while everything is cleaned up. While the server runs it has the signals itself.
     """
 
     def __init__(self) -> None:
-        self._ignoring = False
+        self._held = True
+        self._asked_for = False
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._end)
 
-    def ignore(self) -> None:
-        self._ignoring = True
+    def hold(self) -> None:
+        self._held = True
+
+    def release(self) -> None:
+        self._held = False
+        if self._asked_for:
+            sys.exit(0)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
-        if not self._ignoring:
-            self._ignoring = True
+        self._asked_for = True
+        if not self._held:
+            self._held = True
             sys.exit(0)
 
 
@@ -165,15 +171,18 @@ class Screen:
 
 @contextmanager
 def temporary_floor(ending: Ending) -> Iterator[Floor]:
-    # Named before it is made, so that no signal falls between its making and the promise to remove it.
-    folder = Path(tempfile.gettempdir(), f"gemba-demo-{secrets.token_hex(8)}").resolve()
+    """A folder of its own, removed with all that is in it. No signal falls between its making and its removal."""
     try:
-        folder.mkdir(mode=0o700)
+        folder = Path(tempfile.mkdtemp(prefix="gemba-demo-")).resolve()
+    except OSError as error:
+        raise Unusable(f"{error.filename}: {error.strerror}", code="folder_unusable") from None
+    try:
+        ending.release()
         yield Floor(folder)
     except OSError as error:
         raise Unusable(f"{error.filename or folder}: {error.strerror}", code="folder_unusable") from None
     finally:
-        ending.ignore()
+        ending.hold()
         shutil.rmtree(folder, ignore_errors=True)
 
 

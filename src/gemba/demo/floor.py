@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from gemba.demo.story import Assumption, Commit, Story
+from gemba.errors import Unusable
 
 _HOUR = 3600
 
@@ -84,4 +85,9 @@ def _git(place: Path, *arguments: str, author: str = "Kettle", when: float | Non
     }
     # Otherwise git might tidy up in a process of its own, which nobody would wait for.
     command = ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", *arguments]
-    subprocess.run(command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    result = subprocess.run(
+        command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    if result.returncode != 0:
+        reason = " ".join(result.stderr.decode("utf-8", "replace").split())
+        raise Unusable(f"git {arguments[0]} failed: {reason}", code="program_failed")
