@@ -109,7 +109,7 @@ class Somebody(threading.Thread):
     """Works in a thread of its own until told to end. What went wrong is told by the test, not by the thread."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name=name)
+        super().__init__(name=name, daemon=True)
         self.ended = threading.Event()
         self.trouble: list[str] = []
 
@@ -244,10 +244,10 @@ class Witness(Somebody):
     def work(self) -> None:
         self._mortal.persist(self._follow)
 
-    def wait_for(self, enough: Callable[[list[dict[str, Any]]], bool]) -> bool:
-        """Until it has seen enough; False after a while."""
+    def wait_for(self, enough: Callable[[list[dict[str, Any]]], bool]) -> None:
+        """Until it has seen enough, or for a good while."""
         with self._changed:
-            return self._changed.wait_for(lambda: enough(self.seen), PATIENCE)
+            self._changed.wait_for(lambda: enough(self.seen), PATIENCE)
 
     def _follow(self, server: RunningServer) -> None:
         stream = server.events(after=self.seen[-1]["id"] if self.seen else 0)

@@ -4,6 +4,7 @@ import json
 import random
 import sqlite3
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -38,14 +39,14 @@ def test_asks_and_answers_survive_a_server_that_is_killed_while_it_commits(
     for point in draw.sample(POINTS, KILLS):
         mortal.live_until(point, draw.randint(1, 8))
     mortal.live()
-    for somebody in (*agents, *operators):
-        somebody.ended.set()
-        somebody.join()
-
+    end(agents)
     asked = [one for agent in agents for one in agent.asked]
+    everything = {one.event_id for one in asked}
+    witness.wait_for(lambda seen: everything <= {e["ref"] for e in seen if e["name"] == "escalation_opened"})
+    end(operators)
     sent = [one for operator in operators for one in operator.sent]
     with_reader = {one.event_id for one in asked if one.code in (0, 12)}
-    assert witness.wait_for(lambda seen: with_reader <= {e["ref"] for e in seen if e["name"] == "escalation.delivered"})
+    witness.wait_for(lambda seen: with_reader <= {e["ref"] for e in seen if e["name"] == "escalation.delivered"})
     found = every_escalation(server)
     for one in sent:
         check_replay(server, one)
@@ -64,6 +65,14 @@ def test_asks_and_answers_survive_a_server_that_is_killed_while_it_commits(
     if (database := tmp_path / "gemba.db").exists():
         with closing(sqlite3.connect(database)) as connection:
             assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+
+
+def end(workers: Sequence[Somebody]) -> None:
+    """Each after what it is at, or has left to do."""
+    for somebody in workers:
+        somebody.ended.set()
+    for somebody in workers:
+        somebody.join()
 
 
 def every_escalation(server: RunningServer) -> dict[str, dict[str, Any]]:
