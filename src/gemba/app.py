@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ import structlog
 
 from gemba import clock
 from gemba.action import Action
-from gemba.config import Settings, Workspace
+from gemba.config import Settings, Workspace, origin_of
 from gemba.errors import NotFound
 from gemba.escalations import assumptions, projection, reply
 from gemba.escalations import store as escalations
@@ -39,7 +40,9 @@ _REPLIES = Filter(
     frozenset(f"escalation.{end}" for end in ("resolved", "dismissed", "expired", "withdrawn", "reopened"))
     | {"assumption.overturned"}
 )
-_ALARMS = Filter(frozenset({"escalation.snoozed", "escalation.resolved", "escalation.dismissed"}))
+_ALARMS = Filter(
+    frozenset({"escalation.snoozed", "escalation.resolved", "escalation.dismissed", "assumption.overturned"})
+)
 _RETRY_SECONDS = 2.0
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
 _PRUNE_SECONDS = 3600.0
@@ -57,7 +60,9 @@ class App:
         self.settings = settings
         self.home = home
         self.database = database
-        self.ingest = Ingest(database, home / "sessions", workspace.root, [projection.project])
+        self.origin = origin_of(home)
+        project = partial(projection.project, origin=self.origin)
+        self.ingest = Ingest(database, home / "sessions", self.origin, workspace.root, [project])
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
         self.reply_trouble: str | None = None
@@ -79,12 +84,11 @@ class App:
     def catch_up(self) -> None:
         """What a running server would have done by now: take in new frames, ring alarms, write replies."""
         self.ingest.drain()
-        with self.database.transaction() as tx:
-            escalations.ring(tx, self._undelivered_after)
+        self._ring()
         self.write_replies()
 
     def write_replies(self) -> None:
-        trouble = reply.write_out(self.database, self.home / "replies", _tell_of_reply)
+        trouble = reply.write_out(self.database, self.origin, self.home / "replies", _tell_of_reply)
         if trouble and trouble != self.reply_trouble:  # said once, not at every attempt
             log.warning("replies wait to be written, trying again", reason=trouble)
         self.reply_trouble = trouble
@@ -93,10 +97,12 @@ class App:
         """Forget what retention says: old events, spent confirm ids, positions of logs that are gone."""
         keep = self.settings.events
         with self.database.transaction() as tx:
-            cutoff = tx.now - keep.keep_days * clock.DAY
-            events.prune(tx.connection, older_than=cutoff, keep_at_most=keep.keep_at_most)
-            confirmations.prune(tx)
-            self.ingest.forget_old(tx, keep.keep_days)
+            # A clock that was set ahead by mistake must not make everything old.
+            now = min(tx.now, events.last_at(tx.connection))
+            older_than = now - keep.keep_days * clock.DAY
+            events.prune(tx.connection, older_than=older_than, keep_at_most=keep.keep_at_most)
+            confirmations.prune(tx, now)
+            self.ingest.forget_old(tx, older_than)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Hub]:
@@ -169,6 +175,7 @@ class App:
         if due is not None and due <= clock.now():
             with self.database.transaction() as tx:
                 escalations.ring(tx, self._undelivered_after)
+                assumptions.ring(tx, self._undelivered_after)
 
     def _seconds_to_next_ring(self) -> float | None:
         due = self._next_ring()
@@ -176,7 +183,11 @@ class App:
 
     def _next_ring(self) -> int | None:
         with self.database.read() as connection:
-            return escalations.next_ring(connection, self._undelivered_after)
+            moments = [
+                escalations.next_ring(connection, self._undelivered_after),
+                assumptions.next_ring(connection, self._undelivered_after),
+            ]
+        return min((moment for moment in moments if moment is not None), default=None)
 
     @property
     def _undelivered_after(self) -> int:
@@ -188,9 +199,9 @@ def _tell_of_reply(tx: Transaction, event_id: str, reason: str | None) -> None:
         row = escalations.get(tx.connection, event_id)
     except NotFound:
         if reason is not None:
-            assumptions.undeliverable(tx, event_id, reason)
+            assumptions.reply_failed(tx, event_id, reason)
         return
     if reason is None:
-        escalations.reply_written(tx, event_id)
+        escalations.reply_written(tx, row)
     else:
         escalations.set_delivery(tx, row, Delivery.UNDELIVERED, reason)

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +53,6 @@ class ReplySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
-    name: str = ""
     store: StoreSettings = StoreSettings()
     events: EventSettings = EventSettings()
     server: ServerSettings = ServerSettings()
@@ -143,6 +144,28 @@ def read_settings(workspace: Workspace) -> Settings:
         raise Invalid(f"{path} is not TOML: {error}", code="settings_syntax") from None
     except msgspec.ValidationError as error:
         raise Invalid(f"{path}: {error}", code="settings_invalid") from None
+
+
+def origin_of(home: Path) -> str:
+    """A name for this home that no other home has: where frames came from, and so where their replies go.
+
+    Several machines may share a database; each reads its own logs and writes its own replies.
+    """
+    file = home / "origin"
+    try:
+        if not file.exists():
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=home, prefix=".origin-") as partial:
+                partial.write(wire.new_event_id())
+                partial.flush()
+                with contextlib.suppress(FileExistsError):
+                    os.link(partial.name, file)  # unlike a rename it keeps one that was made meanwhile
+        origin = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"{home} cannot be used: {error}", code="home_unusable") from None
+    if not wire.valid_event_id(origin):
+        raise Unusable(f"{file} holds no id; without it a new one is made", code="home_unusable")
+    return origin
 
 
 def home() -> Path:

@@ -103,7 +103,10 @@ def _folder(id: str, label: str, folder: Path) -> Check:
 
 
 def _space(app: App) -> Check:
-    free = shutil.disk_usage(app.workspace.folder).free
+    try:
+        free = shutil.disk_usage(app.workspace.folder).free
+    except OSError as error:
+        return Check("space", "Disk space", "fail", f"{app.workspace.folder}: {error.strerror}")
     shown = f"{free / 1024**3:.1f} GiB free"
     if free < _LITTLE_SPACE:
         return Check("space", "Disk space", "warn", shown, "make room: asks cannot be stored on a full disk")

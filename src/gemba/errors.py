@@ -4,7 +4,6 @@
     ├── Invalid        what was sent does not fit          (HTTP 422, exit 1)
     ├── NotFound       nothing has that id                 (HTTP 404, exit 1)
     ├── Conflict       it does not fit the present state   (HTTP 409, exit 1)
-    ├── Refused        the caller may not do this          (HTTP 403, exit 1)
     └── Unusable       the surroundings do not work: files, database, port (HTTP 503, exit 1)
 
 A message is one sentence for a person: what was wrong, what was found, what is allowed. `code` is for programs.
@@ -47,10 +46,6 @@ class NotFound(GembaError):
 
 class Conflict(GembaError):
     """A request that the present state does not allow; `extra` shows that state."""
-
-
-class Refused(GembaError):
-    """A caller without the authority for what it asked."""
 
 
 class Unusable(GembaError):

@@ -340,7 +340,7 @@ def append_frame(home: str, session_id: str, line: bytes) -> None:
         torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
         data = b"\n" + line if torn else line
         if size == 0:
-            _sync_folder(os.path.dirname(path))
+            sync_folder(os.path.dirname(path))
         try:
             written = os.write(fd, data)
             if written != len(data):
@@ -396,7 +396,7 @@ def _is_named(fd: int, path: str) -> bool:
         return False
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """A new file outlives a power cut only once its folder is on disk too."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

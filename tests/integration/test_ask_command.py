@@ -24,7 +24,8 @@ BEFORE = "import os, resource, signal, sys; {}; os.execv(sys.argv[1], sys.argv[1
 
 
 @pytest.fixture(autouse=True)
-def _session(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _session(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".gemba").mkdir()  # a workspace around the folder that the tests run in
     monkeypatch.setenv("GEMBA_SESSION_ID", SESSION)
     monkeypatch.setenv("GEMBA_INTERACTION_MODE", "balanced")
 
@@ -140,7 +141,7 @@ def test_an_ask_is_one_frame_and_one_line(
     assert frame["hook"] == "GembaAsk"
     assert frame["session_id"] == SESSION
     assert frame["agent_type"] == "claude"
-    assert frame["workspace"] == ""
+    assert frame["workspace"] == str(home.parent.resolve())
     assert frame["payload"] == {
         "kind": kind,
         "role": "manager",
@@ -324,6 +325,14 @@ def test_without_a_session_nothing_is_asked(home: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GEMBA_SESSION_ID", "x" * 513)
     assert refused(run(*QUESTION), "GEMBA_SESSION_ID has 513 characters", "512")
     assert list(home.iterdir()) == []
+
+
+def test_an_ask_that_no_operator_would_see_says_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMBA_WORKSPACE", "/nowhere")
+    found = run(*QUESTION)
+    assert found.returncode == 0
+    assert found.stderr.startswith("gemba-ask: warning: no workspace here")
+    assert frames(home)[0]["workspace"] == "/nowhere"
 
 
 def test_without_a_mode_it_is_balanced_and_says_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -357,7 +357,9 @@ def test_a_frame_on_which_a_part_of_gemba_fails_is_dropped_alone(logs: Logs) -> 
                 raise ZeroDivisionError
 
     app = logs.app
-    app.ingest = Ingest(app.database, logs.folder, app.workspace.root, [*app.ingest._projections[1:], project])
+    app.ingest = Ingest(
+        app.database, logs.folder, app.origin, app.workspace.root, [*app.ingest._projections[1:], project]
+    )
     with capture_logs() as logged:
         taken = logs.take(logs.ask("one"), logs.ask("poison", event_id="bad"), logs.ask("two"))
 

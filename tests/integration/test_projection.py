@@ -3,10 +3,12 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from sqlalchemy import insert, select
 
 from gemba import clock, wire
@@ -130,6 +132,7 @@ class Floor:
             "waiting": False,
             "opened_at": 1,
             "changed_at": 1,
+            "origin": self.app.origin,
         }
         with self.app.database.transaction() as tx:
             tx.connection.execute(insert(escalations).values(row))
@@ -428,6 +431,74 @@ def test_a_dialog_for_a_call_that_was_refused_before_is_shown_again(floor: Floor
 
     assert floor.unresolved() == [second]
     assert floor.get(first).delivery == "delivered"
+
+
+def test_a_no_is_not_told_as_delivered_when_the_tool_ran_all_the_same(floor: Floor) -> None:
+    id = floor.say("PermissionRequest", BASH)
+    floor.act(id, "respond", decision="no")
+
+    floor.say("PostToolUse", BASH)
+
+    shown = floor.get(id)
+    assert shown.delivery == "undelivered"
+    assert shown.delivery_note is not None
+    assert shown.delivery_note.startswith("the tool ran all the same")
+
+
+def test_a_yes_is_delivered_when_the_tool_ran(floor: Floor) -> None:
+    id = floor.say("PermissionRequest", BASH)
+    floor.act(id, "respond", decision="yes")
+
+    floor.say("PostToolUse", BASH)
+
+    assert floor.get(id).delivery == "delivered"
+
+
+def test_a_client_s_own_question_goes_with_its_turn(floor: Floor) -> None:
+    id = floor.say("Notification", {"notification_type": "elicitation_dialog", "message": "Which one?"})
+    floor.say("Notification", {"notification_type": "permission_prompt", "message": "May I?"})
+    assert len(floor.unresolved()) == 2
+
+    floor.say("Stop")
+
+    assert floor.unresolved() == []
+    assert floor.get(id).state == "resolved"
+
+
+def test_words_that_were_a_reply_before_may_answer_a_later_question(floor: Floor) -> None:
+    first = floor.ask()
+    floor.act(first, "respond", text="yes")
+    second = floor.say("GembaAsk", QUESTION, ts=clock.rfc3339(clock.now()))
+
+    floor.type("yes", ts=clock.rfc3339(clock.now()))
+
+    assert floor.get(second).state == "resolved"
+    assert floor.get(first).delivery == "pending"
+
+
+def test_a_reply_that_was_read_stays_delivered_whatever_happens_to_its_file(floor: Floor) -> None:
+    id = floor.ask()
+    floor.type("8080")
+    replies = floor.app.home / "replies"
+    replies.write_text("in the way")
+
+    floor.app.write_replies()
+
+    assert floor.get(id).delivery == "delivered"
+
+
+def test_an_overturned_assumption_that_nobody_reads_is_undelivered(floor: Floor) -> None:
+    left = floor.say("GembaAsk", {**QUESTION, "kind": "assumption", "chose": "80"})
+    late = floor.say("GembaAsk", {**QUESTION, "kind": "assumption", "chose": "80"}, "s2")
+    floor.act(left, "overturn", text="81")
+    floor.act(late, "overturn", text="81")
+
+    floor.say("SessionEnd")
+    assert (floor.assumption(left).delivery, floor.assumption(late).delivery) == ("undelivered", "pending")
+    with time_machine.travel(datetime.now(UTC) + timedelta(minutes=5), tick=False):
+        floor.app.catch_up()
+
+    assert floor.assumption(late).delivery == "undelivered"
 
 
 # ---- the end of a session ---------------------------------------------------------------------------------------

@@ -104,8 +104,8 @@ def test_ids_are_forgotten_after_a_day_one_by_one_and_all_together(database: Dat
         assert once(database, "one", "another").replayed is False
         assert once(database, "two", "request").replayed is True
         with database.transaction() as tx:
-            assert confirmations.prune(tx) == 0
+            assert confirmations.prune(tx, tx.now) == 0
         time.shift(43_200)
         with database.transaction() as tx:
-            assert confirmations.prune(tx) == 1
+            assert confirmations.prune(tx, tx.now) == 1
     assert stored(database) == 1

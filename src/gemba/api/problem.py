@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from gemba.errors import Conflict, GembaError, Invalid, NotFound, Refused, Unusable
+from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 
 MEDIA_TYPE = "application/problem+json"
 
-STATUS: dict[type[GembaError], int] = {Invalid: 422, NotFound: 404, Conflict: 409, Refused: 403, Unusable: 503}
+STATUS: dict[type[GembaError], int] = {Invalid: 422, NotFound: 404, Conflict: 409, Unusable: 503}
 
 TITLES = {
     400: "Bad request",

@@ -20,7 +20,7 @@ from gemba.doctor import Diagnosis, diagnose
 from gemba.errors import Invalid
 from gemba.escalations.assumption import Assumption
 from gemba.escalations.assumptions import list_assumptions
-from gemba.escalations.escalation import Delivery, Escalation, Urgency
+from gemba.escalations.escalation import Delivery, Escalation, Kind, Urgency
 from gemba.escalations.inbox import Order, Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
@@ -43,7 +43,7 @@ class EscalationQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`state` is a comma list of states; `unresolved` stands for open, acknowledged and snoozed."""
 
     state: str | None = None
-    kind: str | None = None
+    kind: Kind | None = None
     urgency: Urgency | None = None
     delivery: Delivery | None = None
     session: str | None = None

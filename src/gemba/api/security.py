@@ -11,6 +11,7 @@ import contextlib
 import hmac
 import os
 import secrets
+import stat
 import tempfile
 from pathlib import Path
 
@@ -34,18 +35,28 @@ _SECURITY_HEADERS = {
 
 
 def read_token(file: Path) -> str:
-    """The workspace's token, made at first use: 0600 from its first byte, whole or absent."""
+    """The workspace's token, made at first use: 0600 from its first byte, whole or absent.
+
+    One that others can read or have put there, as a checkout would, is no secret: it is replaced.
+    """
     for _ in range(2):
         try:
+            if not _is_private(file):
+                file.unlink()
             token = file.read_text().strip()
             if token:
                 return token
-            raise Unusable(f"{file} is empty; delete it and start again", code="token_unusable")
+            raise Unusable(f"{file} is empty; without it a new one is made", code="token_unusable")
         except FileNotFoundError:
             _make_token(file)
         except (OSError, UnicodeDecodeError) as error:
             raise Unusable(f"{file} cannot be read: {error}", code="token_unusable") from None
     raise Unusable(f"{file} cannot be made", code="token_unusable")
+
+
+def _is_private(file: Path) -> bool:
+    status = file.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
 def _make_token(file: Path) -> None:

@@ -259,7 +259,7 @@ def _stopped_by_signals(server: Server, hub: Hub) -> Iterator[None]:
 def lock(workspace: Workspace) -> Iterator[None]:
     """One server a workspace; the kernel gives the lock back however the holder ends."""
     try:
-        file = os.open(workspace.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(workspace.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise Unusable(f"{workspace.lock_file}: {error.strerror}", code="workspace_unwritable") from None
     try:

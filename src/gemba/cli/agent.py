@@ -156,6 +156,10 @@ class Session:
             self.cwd = ""
         self.workspace = wire.find_workspace(self.cwd)
 
+    def has_operator(self) -> bool:
+        """Whether there is a workspace whose server would take this session's frames in."""
+        return bool(self.workspace) and os.path.isdir(f"{self.workspace}/.gemba")  # noqa: PTH112  pathlib is slow
+
     def append(self, hook: str, payload: dict[str, object]) -> str:
         """Append one frame to the session's log, less what is empty in the payload; returns its event id."""
         event_id = wire.new_event_id()

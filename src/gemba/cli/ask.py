@@ -74,14 +74,21 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
         with reply.Wait(session) as wait:
             event_id = session.append("GembaAsk", payload)
             agent.tell(f"{event_id} {urgency}: {NEXT[urgency]}")
+            warn_if_unseen(session)
             found = wait.reply(event_id, seconds)
         return reply.deliver(COMMAND, session, found, "--json" in given)
     event_id = session.append("GembaAsk", payload)
+    warn_if_unseen(session)
     line = f"{event_id} {urgency or 'recorded'}: {NEXT[urgency]}"
     if "--json" in given:
         line = wire.encode_json({"event_id": event_id, "urgency": urgency, "next": NEXT[urgency]})
     agent.say_recorded(event_id, line)
     return 0
+
+
+def warn_if_unseen(session: agent.Session) -> None:
+    if not session.has_operator():
+        COMMAND.tell("warning: no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init")
 
 
 def wait_seconds(given: agent.Given) -> float | None:

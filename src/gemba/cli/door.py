@@ -18,10 +18,10 @@ import msgspec
 
 from gemba import wire
 from gemba.config import Workspace, home, open_workspace, read_settings
-from gemba.errors import Conflict, GembaError, Invalid, NotFound, Refused, Unusable
+from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.text import storable
 
-_KINDS: dict[int, type[GembaError]] = {404: NotFound, 409: Conflict, 403: Refused, 422: Invalid, 503: Unusable}
+_KINDS: dict[int, type[GembaError]] = {404: NotFound, 409: Conflict, 422: Invalid, 503: Unusable}
 _TIMEOUT_SECONDS = 30.0
 _PAGE = 500
 
@@ -147,6 +147,8 @@ def find_id(door: Door, noun: str, given: str, **query: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,128}", given):
         raise Invalid(f"{given!r} is not an id", code="invalid_id", found=given)
+    if len(given) == len(wire.new_event_id()):  # a whole one
+        return given
     plural = f"{noun}s"
     for wanted in (query, {}) if query else (query,):
         ids: list[str] = [row["id"] for row in read_all(door, plural, **wanted)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,8 @@ _CHANGES = ",".join(
         "escalation.undelivered",
     )
 )
+
+_PAUSE_SECONDS = 0.5
 
 
 @click.command()
@@ -107,6 +110,7 @@ def _watch(folder: str | None, everything: bool, session: str | None, limit: int
                 if error.code != "server_unreachable":
                     raise
         click.echo("gemba: the server has ended; watching without it", err=True)
+        time.sleep(_PAUSE_SECONDS)  # a server that ends its streams and goes on must not be asked without end
 
 
 def _query(everything: bool, session: str | None) -> dict[str, str | None]:

@@ -46,7 +46,8 @@ def command(folder: str | None, only_print: bool, as_json: bool) -> None:
 def _doorstep(workspace: Workspace, address: str) -> Path:
     """A private file that leads to the page: given to the browser itself, the token would stand in its argv."""
     file = workspace.folder / "open.html"
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    file.unlink(missing_ok=True)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w") as stream:
         quoted = html.escape(address, quote=True)
         stream.write(

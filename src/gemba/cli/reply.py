@@ -130,7 +130,7 @@ def deliver(command: agent.Command, session: agent.Session, reply: Reply, as_jso
     """Print the reply, then acknowledge it; the exit code is its outcome."""
     event_id, outcome = str(reply["event_id"]), str(reply["outcome"])
     try:
-        agent.say(json.dumps(reply) if as_json else str(reply["text"]))
+        agent.say(json.dumps(reply) if as_json else _words(reply))
     except (OSError, Refused) as error:
         reason = agent.explain(error) if isinstance(error, OSError) else error
         raise Refused(f"stdout did not take the reply: {reason}; read it with: gemba-ask --resume {event_id}") from None
@@ -142,6 +142,14 @@ def deliver(command: agent.Command, session: agent.Session, reply: Reply, as_jso
         # The agent has its reply: another exit code would make it ask again.
         command.tell(f"warning: the reply could not be acknowledged: {agent.explain(error)}")
     return wire.OUTCOME_EXIT[outcome]
+
+
+def _words(reply: Reply) -> str:
+    """What the agent reads: the operator's words and, when they undo a decision, what was committed on it."""
+    commits = reply.get("commits")
+    if not isinstance(commits, list) or not commits:
+        return str(reply["text"])
+    return "\n".join([str(reply["text"]), "", "Committed since that decision:", *map(str, commits)])
 
 
 def withdraw(event_id: str, as_json: bool) -> int:

@@ -5,18 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Index, Row, Table, Text, func, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Index,
+    Row,
+    Table,
+    Text,
+    func,
+    select,
+    tuple_,
+    update,
+)
 
-from gemba import clock, wire
+from gemba import clock
 from gemba.action import Action
 from gemba.errors import Conflict, Invalid, NotFound
 from gemba.escalations import reply
 from gemba.escalations.assumption import Assumption, Overturned
-from gemba.escalations.escalation import Delivery
+from gemba.escalations.escalation import Delivery, checked_text
 from gemba.event import Draft
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
-from gemba.text import storable
 
 assumptions = Table(
     "assumptions",
@@ -35,7 +47,9 @@ assumptions = Table(
     Column("overturned_at", BigInteger),
     Column("overturned_text", Text),
     Column("delivery", Text, nullable=False),
+    Column("origin", Text, nullable=False),  # the home that its session writes to
     Index("assumptions_by_age", "recorded_at", "id"),
+    Index("assumptions_by_delivery", "delivery", "overturned_at"),
     Index("assumptions_by_session", "session_id", "recorded_at", "id"),
 )
 
@@ -46,7 +60,7 @@ class Overturn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
-def record(tx: Transaction, draft: Draft) -> None:
+def record(tx: Transaction, draft: Draft, origin: str) -> None:
     payload = draft.payload
     row = {
         "id": draft.ref,
@@ -55,21 +69,17 @@ def record(tx: Transaction, draft: Draft) -> None:
         "commit_hash": payload["commit"],
         "recorded_at": min(clock.parse(payload["asked_at"]) or tx.now, tx.now),
         "delivery": Delivery.NONE,
+        "origin": origin,
     }
     tx.insert_new(assumptions, [row], "id")
 
 
 def overturn(tx: Transaction, body: Overturn, *, id: str) -> Assumption:
     """Decide otherwise. The words, and what was committed on the old decision, are what the agent gets."""
-    text = storable(body.text).strip()
-    if not text or len(text) > wire.MAX_TEXT:
-        raise Invalid(
-            "text must say what to do instead" if not text else f"text has {len(text):,} characters",
-            code="invalid_value",
-            pointer="/text",
-            found=len(text),
-            allowed=f"1 to {wire.MAX_TEXT} characters",
-        )
+    text = checked_text(body.text)
+    if not text:
+        allowed = "what to do instead, in words"
+        raise Invalid("text is empty", code="missing_field", pointer="/text", allowed=allowed)
     row = _get(tx.connection, id)
     statement = (
         update(assumptions)
@@ -79,7 +89,7 @@ def overturn(tx: Transaction, body: Overturn, *, id: str) -> Assumption:
     if tx.connection.execute(statement).rowcount != 1:
         first = view(_get(tx.connection, id))
         raise Conflict("it was overturned already", code="already_overturned", assumption=first)
-    reply.post(tx, id, "overturned", text, since=reply.Since(row.cwd, row.commit_hash))
+    reply.post(tx, row, "overturned", text, since=reply.Since(row.cwd, row.commit_hash))
     tx.emit(Draft("assumption.overturned", {"text": text}, row.session_id, id))
     return view(_get(tx.connection, id))
 
@@ -99,11 +109,31 @@ def reply_read(tx: Transaction, draft: Draft) -> None:
         tx.emit(Draft("assumption.delivered", {}, draft.session_id, draft.ref))
 
 
-def undeliverable(tx: Transaction, id: str, reason: str) -> None:
-    """The other decision could not be put where the agent would find it."""
-    pending = (assumptions.c.id == id, assumptions.c.delivery == Delivery.PENDING)
-    if tx.connection.execute(update(assumptions).where(*pending).values(delivery=Delivery.UNDELIVERED)).rowcount:
-        tx.emit(Draft("assumption.undelivered", {"note": reason}, _get(tx.connection, id).session_id, id))
+def undeliverable(tx: Transaction, reason: str, *which: ColumnElement[bool]) -> None:
+    """The other decision has not reached the agent, and does not look as if it would."""
+    pending = (assumptions.c.delivery == Delivery.PENDING, *which)
+    statement = update(assumptions).where(*pending).values(delivery=Delivery.UNDELIVERED)
+    for row in tx.connection.execute(statement.returning(assumptions.c.id, assumptions.c.session_id)).all():
+        tx.emit(Draft("assumption.undelivered", {"note": reason}, row.session_id, row.id))
+
+
+def reply_failed(tx: Transaction, id: str, reason: str) -> None:
+    undeliverable(tx, reason, assumptions.c.id == id)
+
+
+def session_over(tx: Transaction, session_id: str) -> None:
+    undeliverable(tx, "the session ended before it was read", assumptions.c.session_id == session_id)
+
+
+def ring(tx: Transaction, undelivered_after: int) -> None:
+    undeliverable(tx, "nobody has read it yet", assumptions.c.overturned_at <= tx.now - undelivered_after)
+
+
+def next_ring(connection: Connection, undelivered_after: int) -> int | None:
+    """When `ring` has something to do."""
+    first = select(func.min(assumptions.c.overturned_at)).where(assumptions.c.delivery == Delivery.PENDING)
+    sent: int | None = connection.execute(first).scalar()
+    return None if sent is None else sent + undelivered_after
 
 
 ACTIONS = (

@@ -49,6 +49,20 @@ class Delivery(StrEnum):
     UNDELIVERED = "undelivered"
 
 
+Kind = Literal[
+    "question",
+    "blocker",
+    "permission_prompt",
+    "hitl_approval",
+    "approval",
+    "needs_input",
+    "blocked",
+    "gate_failure",
+    "purview_violation",
+    "budget_warn",
+    "budget_stop",
+    "stalled",
+]
 Outcome = Literal["answered", "default", "expired", "declined", "withdrawn"]
 Resolver = Literal["operator", "pane", "agent", "session", "policy"]
 Decision = Literal["yes", "no", "modify"]
@@ -144,7 +158,7 @@ class Escalation(msgspec.Struct, frozen=True):
 def judge(channel: Channel, options: list[str], answer: Respond) -> Reply:
     """What an operator's answer means for an escalation of this channel, or why it does not fit."""
     given = [name for name in ("text", "option", "decision", "action") if getattr(answer, name) is not None]
-    text = _clean(answer.text)
+    text = checked_text(answer.text)
     match channel:
         case Channel.NOTIFICATION:
             _only(given, ("decision", "text"), "a client's own prompt is answered with a decision")
@@ -186,7 +200,8 @@ def _chosen(options: list[str], number: int) -> Reply:
     return Reply("answered", options[number - 1], "operator", option=number)
 
 
-def _clean(text: str | None) -> str:
+def checked_text(text: str | None) -> str:
+    """An operator's words as they are stored, or why there are too many of them."""
     stored = storable(text or "").strip()
     if len(stored) > wire.MAX_TEXT:
         raise Invalid(

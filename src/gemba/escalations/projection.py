@@ -19,9 +19,11 @@ from gemba.escalations.store import escalations, session_over, set_delivery, set
 from gemba.event import Draft
 from gemba.store.database import Transaction
 
+_RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent's window"
 
-def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
-    """Apply a batch in order. Asks in a row are inserted together: under load they are nearly all there is."""
+
+def project(tx: Transaction, drafts: Sequence[Draft], origin: str) -> None:
+    """Apply a batch of one home's frames in order. Asks in a row are inserted together, for speed."""
     opened: list[Draft] = []
     for draft in drafts:
         if draft.name == "escalation_opened":
@@ -29,14 +31,16 @@ def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
             continue
         apply = _APPLY.get(draft.name)
         if apply is not None:
-            _open(tx, opened)
+            _open(tx, opened, origin)
             opened = []
             apply(tx, draft)
-    _open(tx, opened)
+        elif draft.name == "assumption_recorded":
+            assumptions.record(tx, draft, origin)
+    _open(tx, opened, origin)
 
 
-def _open(tx: Transaction, drafts: Sequence[Draft]) -> None:
-    tx.insert_new(escalations, [_new_row(tx, draft) for draft in drafts], "id")
+def _open(tx: Transaction, drafts: Sequence[Draft], origin: str) -> None:
+    tx.insert_new(escalations, [_new_row(tx, draft, origin) for draft in drafts], "id")
 
 
 def _user_message(tx: Transaction, draft: Draft) -> None:
@@ -50,9 +54,6 @@ def _user_message(tx: Transaction, draft: Draft) -> None:
         escalations.c.reply_text == typed,
         escalations.c.reply_text != "",
     )
-    if replied is not None:
-        set_delivery(tx, replied, Delivery.DELIVERED)
-        return
     asked = _first(
         tx,
         escalations.c.session_id == draft.session_id,
@@ -60,7 +61,10 @@ def _user_message(tx: Transaction, draft: Draft) -> None:
         escalations.c.channel.in_((Channel.TOOL_CALL, Channel.NOTIFICATION)),
         escalations.c.opened_at <= _moment(tx, draft),
     )
-    if asked is not None:
+    # The same words may answer a later question than the one that our reply was for.
+    if replied is not None and (asked is None or asked.opened_at <= replied.resolved_at):
+        set_delivery(tx, replied, Delivery.DELIVERED)
+    elif asked is not None:
         settle(tx, asked, "resolved", Reply("answered", typed, "pane"))
 
 
@@ -69,11 +73,14 @@ def _permission_settled(tx: Transaction, draft: Draft) -> None:
     row = _first(tx, escalations.c.id == draft.ref)
     if row is None:
         return
-    if row.resolved:
-        set_delivery(tx, row, Delivery.DELIVERED)
-    else:
+    ran = draft.payload["how"] == "the tool ran"
+    if not row.resolved:
         text = f"answered in the agent's window ({draft.payload['how']})"
         settle(tx, row, "resolved", Reply("answered", text, "pane"))
+    elif row.decision == ("yes" if ran else "no"):
+        set_delivery(tx, row, Delivery.DELIVERED)
+    elif ran and row.decision == "no":
+        set_delivery(tx, row, Delivery.UNDELIVERED, _RAN_ALL_THE_SAME)
 
 
 def _reply_read(tx: Transaction, draft: Draft) -> None:
@@ -93,6 +100,7 @@ def _ask_withdrawn(tx: Transaction, draft: Draft) -> None:
 def _session_transition(tx: Transaction, draft: Draft) -> None:
     if draft.payload["to"] != "running" and draft.session_id is not None:
         session_over(tx, draft.session_id)
+        assumptions.session_over(tx, draft.session_id)
 
 
 _APPLY = {
@@ -101,7 +109,6 @@ _APPLY = {
     "reply_read": _reply_read,
     "ask_withdrawn": _ask_withdrawn,
     "session_transition": _session_transition,
-    "assumption_recorded": assumptions.record,
 }
 
 
@@ -116,7 +123,7 @@ def _moment(tx: Transaction, draft: Draft) -> int:
     return min(clock.parse(draft.payload["asked_at"]) or tx.now, tx.now)
 
 
-def _new_row(tx: Transaction, draft: Draft) -> dict[str, Any]:
+def _new_row(tx: Transaction, draft: Draft, origin: str) -> dict[str, Any]:
     payload = draft.payload
     return {
         "id": draft.ref,
@@ -141,4 +148,5 @@ def _new_row(tx: Transaction, draft: Draft) -> dict[str, Any]:
         "branch": payload["branch"],
         "opened_at": _moment(tx, draft),
         "changed_at": tx.now,
+        "origin": origin,
     }

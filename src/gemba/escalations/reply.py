@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, insert, select, tuple_, update
+from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, select, tuple_, update
 
 from gemba import clock, git, wire
 from gemba.store.database import Database, Transaction
@@ -23,10 +23,11 @@ replies = Table(
     "replies",
     metadata,
     Column("event_id", Text, primary_key=True),
+    Column("origin", Text, nullable=False),  # the home that the ask came from: only its server can write there
     Column("body", Text),  # NULL: the file must go away again
     Column("written", Boolean, nullable=False),
     Column("at", BigInteger, nullable=False),
-    Index("replies_to_write", "written", "at"),
+    Index("replies_to_write", "origin", "written", "at", "event_id"),
 )
 
 NOT_WRITTEN = "the reply could not be written"
@@ -54,24 +55,33 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def post(
-    tx: Transaction, event_id: str, outcome: str, text: str, option: int | None = None, since: Since | None = None
+    tx: Transaction,
+    ask: Row[Any],
+    outcome: str,
+    text: str,
+    option: int | None = None,
+    since: Since | None = None,
 ) -> None:
-    """Put a reply into the outbox, in the transaction of the decision it carries."""
-    body = Body(event_id, outcome, text, clock.rfc3339(tx.now), option=option, since=since)
-    _replace(tx, event_id, msgspec.json.encode(body).decode())
+    """Put the reply to an escalation or assumption into the outbox, in the transaction of the decision it carries."""
+    body = Body(ask.id, outcome, text, clock.rfc3339(tx.now), option=option, since=since)
+    encoded = msgspec.json.encode(body).decode()
+    row = {"event_id": ask.id, "origin": ask.origin, "body": encoded, "written": False, "at": tx.now}
+    tx.put(replies, [row])
 
 
 def retract(tx: Transaction, event_id: str) -> None:
     """Take a reply back that nobody should read any more."""
-    if tx.connection.execute(select(replies).where(replies.c.event_id == event_id)).first() is not None:
-        _replace(tx, event_id, None)
+    gone = {"body": None, "written": False, "at": tx.now}
+    tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(gone))
 
 
-def write_out(database: Database, folder: Path, tell: Callable[[Transaction, str, str | None], None]) -> str | None:
-    """Write every reply that is due; the reason when some could not be. `tell` hears of each what became of it."""
+def write_out(
+    database: Database, origin: str, folder: Path, tell: Callable[[Transaction, str, str | None], None]
+) -> str | None:
+    """Write every reply that is due here; the reason when some could not be. `tell` hears what became of each."""
     trouble: str | None = None
     place = (0, "")
-    while rows := _due(database, place):
+    while rows := _due(database, origin, place):
         reasons = [_bring_to_disk(folder, row) for row in rows]
         with database.transaction() as tx:
             for row, reason in zip(rows, reasons, strict=True):
@@ -83,17 +93,13 @@ def write_out(database: Database, folder: Path, tell: Callable[[Transaction, str
     return trouble
 
 
-def _due(database: Database, after: tuple[int, str]) -> Sequence[Row[Any]]:
+def _due(database: Database, origin: str, after: tuple[int, str]) -> Sequence[Row[Any]]:
     """The next page of what is not on disk yet; one that cannot be written does not stand in the others' way."""
     key = (replies.c.at, replies.c.event_id)
-    due = select(replies).where(~replies.c.written, tuple_(*key) > after).order_by(*key).limit(_PAGE)
+    wanted = (replies.c.origin == origin, ~replies.c.written, tuple_(*key) > after)
+    due = select(replies).where(*wanted).order_by(*key).limit(_PAGE)
     with database.read() as connection:
         return connection.execute(due).all()
-
-
-def _replace(tx: Transaction, event_id: str, body: str | None) -> None:
-    tx.connection.execute(delete(replies).where(replies.c.event_id == event_id))
-    tx.connection.execute(insert(replies).values(event_id=event_id, body=body, written=False, at=tx.now))
 
 
 def _mark_written(tx: Transaction, row: Row[Any]) -> None:
@@ -144,8 +150,4 @@ def _write_whole(target: Path, data: bytes) -> None:
         raise
     finally:
         os.close(file)
-    directory = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    wire.sync_folder(str(target.parent))

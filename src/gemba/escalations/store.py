@@ -20,6 +20,7 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
+    or_,
     select,
     update,
 )
@@ -40,12 +41,12 @@ from gemba.escalations.escalation import (
     Stale,
     State,
     Urgency,
+    checked_text,
     judge,
 )
 from gemba.event import Draft
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
-from gemba.text import storable
 
 escalations = Table(
     "escalations",
@@ -81,6 +82,7 @@ escalations = Table(
     Column("action", Text),
     Column("resolved_by", Text),
     Column("resolved_at", BigInteger),
+    Column("origin", Text, nullable=False),  # the home that its session writes to
     Index("escalations_inbox", "resolved", "rank", "opened_at", "id"),
     Index("escalations_by_change", "resolved", "changed_at", "id"),
     Index("escalations_by_rank", "rank", "opened_at", "id"),
@@ -120,21 +122,12 @@ def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
 
 def acknowledge(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
     row = _unresolved(tx, id)
-    if row.state == State.ACKNOWLEDGED:
-        return view(row, stale=stale_of(row))
-    return move(tx, row, "acknowledged", {"snoozed_until": None})
+    return view(row) if row.state == State.ACKNOWLEDGED else move(tx, row, "acknowledged", {"snoozed_until": None})
 
 
 def dismiss(tx: Transaction, body: Dismiss, *, id: str) -> Escalation:
-    if len(body.text) > wire.MAX_TEXT:
-        raise Invalid(
-            f"text has {len(body.text):,} characters; at most {wire.MAX_TEXT:,} are allowed",
-            code="too_long",
-            pointer="/text",
-            found=len(body.text),
-            allowed=wire.MAX_TEXT,
-        )
-    return settle(tx, _unresolved(tx, id), "dismissed", Reply("declined", storable(body.text).strip(), "operator"))
+    reason = checked_text(body.text)
+    return settle(tx, _unresolved(tx, id), "dismissed", Reply("declined", reason, "operator"))
 
 
 def snooze(tx: Transaction, body: Snooze, *, id: str) -> Escalation:
@@ -144,7 +137,7 @@ def snooze(tx: Transaction, body: Snooze, *, id: str) -> Escalation:
 
 def reopen(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
     """Undo what the correlator concluded from typing in the pane: an answer it took for this one."""
-    row = get(tx.connection, id)
+    row = _get_locked(tx, id)
     if row.resolved_by != "pane":
         how = f" by the {row.resolved_by}" if row.resolved_by else ""
         raise Conflict(
@@ -182,8 +175,7 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
     )
     if tx.connection.execute(statement).rowcount != 1:
         raise _already(get(tx.connection, row.id))
-    now = get(tx.connection, row.id)
-    moved = view(now, stale=stale_of(now))
+    moved = view(get(tx.connection, row.id))
     tx.emit(Draft(f"escalation.{event}", _told(moved), moved.session_id, moved.id))
     return moved
 
@@ -210,26 +202,27 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply) -> Escalat
     )
     # Only now: of two that settle it at once, one never gets here.
     if row.channel == Channel.TOOL_CALL:
-        reply.post(tx, row.id, answer.outcome, answer.text, answer.option)
+        reply.post(tx, row, answer.outcome, answer.text, answer.option)
     return settled
 
 
 def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str | None = None) -> None:
-    """Record where a reply is; told once, when it changes."""
+    """Record where a reply is, as long as nobody has read it; told once, when it changes."""
+    on_its_way = escalations.c.delivery.in_((Delivery.PENDING, Delivery.UNDELIVERED))
+    is_news = or_(escalations.c.delivery != delivery, escalations.c.delivery_note.is_distinct_from(note))
     statement = (
         update(escalations)
-        .where(escalations.c.id == row.id, escalations.c.delivery != delivery, escalations.c.delivery != "none")
+        .where(escalations.c.id == row.id, on_its_way, is_news)
         .values(delivery=delivery, delivery_note=note)
     )
     if tx.connection.execute(statement).rowcount:
         tx.emit(Draft(f"escalation.{delivery}", {"note": note}, row.session_id, row.id))
 
 
-def reply_written(tx: Transaction, id: str) -> None:
+def reply_written(tx: Transaction, row: Row[Any]) -> None:
     """After it could not be for a while: what is told of it is no longer true."""
-    failed = escalations.c.delivery_note.startswith(reply.NOT_WRITTEN)
-    statement = update(escalations).where(escalations.c.id == id, failed).values(delivery_note=_UNREAD)
-    tx.connection.execute(statement)
+    if row.delivery_note is not None and row.delivery_note.startswith(reply.NOT_WRITTEN):
+        set_delivery(tx, row, Delivery.UNDELIVERED, _UNREAD)
 
 
 def session_over(tx: Transaction, session_id: str) -> None:
@@ -308,6 +301,12 @@ def view(row: Row[Any], *, longest: int | None = None, stale: Stale | None = Non
     )
 
 
+def _get_locked(tx: Transaction, id: str) -> Row[Any]:
+    """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
+    row = tx.connection.execute(select(escalations).where(escalations.c.id == id).with_for_update()).first()
+    return get(tx.connection, id) if row is None else row
+
+
 def stale_of(row: Row[Any], head_of: Callable[[str], tuple[str | None, str | None]] = wire.git_head) -> Stale | None:
     """Whether the code moved since the ask, from git's files, as long as the answer matters."""
     if row.resolved or row.commit_hash is None or row.cwd is None:
@@ -332,11 +331,12 @@ def _resolution(row: Row[Any]) -> Resolution | None:
 
 def _locked(tx: Transaction, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
     """For a move that nobody waits for the outcome of: what others settle at this moment is left out, not refused."""
-    return tx.connection.execute(select(escalations).where(*conditions).with_for_update()).all()
+    rows = select(escalations).where(*conditions).order_by(escalations.c.id).with_for_update()
+    return tx.connection.execute(rows).all()
 
 
 def _unresolved(tx: Transaction, id: str) -> Row[Any]:
-    row = get(tx.connection, id)
+    row = _get_locked(tx, id)
     if row.resolved:
         raise _already(row)
     return row

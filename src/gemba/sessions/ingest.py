@@ -20,7 +20,6 @@ import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 
-from gemba import clock
 from gemba.errors import Unusable
 from gemba.event import Draft
 from gemba.sessions import store
@@ -63,11 +62,15 @@ class Sorted(NamedTuple):
 class Ingest:
     """Follows every log of a home for one workspace. Projections run in the ingesting transaction, in order."""
 
-    def __init__(self, database: Database, sessions_folder: Path, workspace: Path, projections: Iterable[Projection]):
+    def __init__(
+        self, database: Database, sessions_folder: Path, origin: str, workspace: Path, projections: Iterable[Projection]
+    ) -> None:
         self._database = database
         self._folder = sessions_folder
+        self._origin = origin
         self._workspace = str(workspace)
-        self._key = hashlib.sha256(str(workspace).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        # A digest: a path may be longer than an index takes.
+        self._reader = hashlib.sha256(f"{origin} {workspace}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._projections = (store.project, *projections)
         self._positions: dict[str, Position] | None = None
         self._pending: Pending | None = None  # None: every log may have something new
@@ -119,14 +122,15 @@ class Ingest:
         _had_their_turn(self._pending, batch)
         return taken
 
-    def forget_old(self, tx: Transaction, keep_days: int) -> None:
+    def forget_old(self, tx: Transaction, older_than: int) -> None:
         """Positions of logs that are gone, and ids of old frames that no log can bring back."""
         present = _names(self._folder)
         if present is None:  # not readable now is not gone
             return
-        store.forget_positions(tx, self._key, store.positions(tx.connection, self._key).keys() - present)
+        store.forget_positions(tx, self._reader, store.positions(tx.connection, self._reader).keys() - present)
         stems = {parsed.stem for parsed in map(parse_name, present) if parsed is not None}
-        store.forget_frames(tx, stems, tx.now - keep_days * clock.DAY)
+        store.forget_frames(tx, self._origin, stems, older_than)
+        store.forget_strays(tx, older_than)
 
     def _every_log(self) -> Pending:
         present = _names(self._folder) or set()
@@ -190,12 +194,12 @@ class Ingest:
             return 0
         found = self._sort(batch)
         with self._database.transaction() as tx:
-            new = store.take_new(tx, found.mine)
+            new = store.take_new(tx, self._origin, found.mine)
             drafts = self._apply_singly(tx, new) if frame_by_frame else self._apply(tx, new)
             garbage = [Draft("frame_dropped", one._asdict()) for one in found.unreadable]
             for draft in garbage:
                 tx.emit(draft)
-            store.save_positions(tx, self._key, moved)
+            store.save_positions(tx, self._reader, moved)
             store.add_strays(tx, found.strays)
             store.count(
                 tx,
@@ -292,7 +296,7 @@ class Ingest:
     def _known_positions(self) -> dict[str, Position]:
         if self._positions is None:
             with self._database.read() as connection:
-                self._positions = store.positions(connection, self._key)
+                self._positions = store.positions(connection, self._reader)
         return self._positions
 
 

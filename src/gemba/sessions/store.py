@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import clock
+from gemba import clock, wire
 from gemba.event import Draft
 from gemba.sessions.frames import Frame
 from gemba.sessions.log import Position
@@ -36,9 +36,8 @@ from gemba.store.schema import counters, metadata
 logs = Table(
     "logs",
     metadata,
-    # Each workspace reads for itself, also where several share a home and a database. A digest of its path: the path
-    # itself may be longer than an index takes.
-    Column("workspace", Text, primary_key=True),
+    # Each workspace reads for itself, on each machine, also where several share a home or a database.
+    Column("reader", Text, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("inode", Text, nullable=False),
     Column("offset", BigInteger, nullable=False),
@@ -50,7 +49,7 @@ frames = Table(
     "frames",
     metadata,
     Column("event_id", Text, primary_key=True),
-    Column("log", Text, nullable=False),
+    Column("log", Text, nullable=False),  # where it was found: origin/stem
     Column("at", BigInteger, nullable=False),
     Index("frames_by_log", "log", "at"),
 )
@@ -88,37 +87,42 @@ _prompts = msgspec.json.Decoder(tuple[Prompt, ...])
 # ---- logs -------------------------------------------------------------------------------------------------------
 
 
-def positions(connection: Connection, workspace: str) -> dict[str, Position]:
-    rows = connection.execute(select(logs).where(logs.c.workspace == workspace))
+def positions(connection: Connection, reader: str) -> dict[str, Position]:
+    rows = connection.execute(select(logs).where(logs.c.reader == reader))
     return {row.name: Position(row.inode, row.offset, row.mark, row.skipping) for row in rows}
 
 
-def save_positions(tx: Transaction, workspace: str, moved: dict[str, Position]) -> None:
-    tx.put(logs, [{"workspace": workspace, "name": name, **position._asdict()} for name, position in moved.items()])
+def save_positions(tx: Transaction, reader: str, moved: dict[str, Position]) -> None:
+    tx.put(logs, [{"reader": reader, "name": name, **position._asdict()} for name, position in moved.items()])
 
 
-def forget_positions(tx: Transaction, workspace: str, names: Collection[str]) -> None:
+def forget_positions(tx: Transaction, reader: str, names: Collection[str]) -> None:
     if names:
-        gone = (logs.c.workspace == workspace, logs.c.name == bindparam("gone"))
+        gone = (logs.c.reader == reader, logs.c.name == bindparam("gone"))
         tx.connection.execute(delete(logs).where(*gone), [{"gone": name} for name in names])
 
 
-def forget_frames(tx: Transaction, stems: Collection[str], older_than: int) -> None:
-    """Drop old frame ids that no log can bring back."""
-    known = tx.connection.execute(select(frames.c.log).distinct()).scalars().all()
-    for stem in set(known) - set(stems):
-        tx.connection.execute(delete(frames).where(frames.c.log == stem, frames.c.at < older_than))
+def forget_frames(tx: Transaction, origin: str, stems: Collection[str], older_than: int) -> None:
+    """Drop old frame ids that no log of this origin can bring back."""
+    ours = frames.c.log.startswith(f"{origin}/", autoescape=True)
+    known = tx.connection.execute(select(frames.c.log).where(ours).distinct()).scalars().all()
+    for log in set(known) - {f"{origin}/{stem}" for stem in stems}:
+        tx.connection.execute(delete(frames).where(frames.c.log == log, frames.c.at < older_than))
+
+
+def forget_strays(tx: Transaction, older_than: int) -> None:
+    tx.connection.execute(delete(strays).where(strays.c.last_at < older_than))
 
 
 # ---- frames -----------------------------------------------------------------------------------------------------
 
 
-def take_new(tx: Transaction, batch: Sequence[tuple[str, Frame]]) -> list[Frame]:
+def take_new(tx: Transaction, origin: str, batch: Sequence[tuple[str, Frame]]) -> list[Frame]:
     """The frames of the batch that were never seen before, in order; from now on they have been."""
     first: dict[str, tuple[str, Frame]] = {}
     for stem, frame in batch:
         first.setdefault(frame.event_id, (stem, frame))
-    rows = [{"event_id": event_id, "log": stem, "at": tx.now} for event_id, (stem, _) in first.items()]
+    rows = [{"event_id": event_id, "log": f"{origin}/{stem}", "at": tx.now} for event_id, (stem, _) in first.items()]
     new = tx.insert_new(frames, rows, "event_id")
     return [frame for event_id, (_, frame) in first.items() if event_id in new]
 
@@ -232,7 +236,7 @@ def _new_row(tx: Transaction, id: str, agent_type: str) -> dict[str, Any]:
     return {
         "id": id,
         "agent_type": agent_type,
-        "mode": "balanced",
+        "mode": wire.DEFAULT_MODE,
         "role": None,
         "lifecycle": Lifecycle.RUNNING.value,
         "close_reason": None,

@@ -155,7 +155,9 @@ def _notification(frame: Frame, payload: dict[str, Any], facts: Facts) -> Transl
     word = next((word.strip().lower() for word in words if word.strip()), "")
     if word.startswith("elicitation") or word in ("hitl", "approval", "hitl_approval"):
         opened = _client_escalation(frame, payload, facts, "hitl_approval")
-        return _only(facts, _draft(frame, "escalation_opened", opened))
+        # Never taken for a permission dialog, but gone with its turn as one is.
+        prompts = (*facts.prompts, Prompt(frame.event_id, call=None, fresh=False))
+        return Translation((_draft(frame, "escalation_opened", opened),), prompts)
     if word.startswith("permission") or not word:
         return _permission(frame, payload, facts, call=None)
     if word.startswith("idle"):
@@ -222,7 +224,7 @@ HOOKS: dict[str, Translate] = {
 def mode_of(payload: dict[str, Any]) -> str:
     """The mode captured at the ask; an unknown one counts as balanced."""
     mode = payload.get("mode")
-    return mode if isinstance(mode, str) and mode in wire.MODES else "balanced"
+    return mode if isinstance(mode, str) and mode in wire.MODES else wire.DEFAULT_MODE
 
 
 def agent_type_of(frame: Frame) -> str:

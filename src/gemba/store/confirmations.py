@@ -53,5 +53,5 @@ def once(tx: Transaction, confirm_id: str, request: str, run: Callable[[], Answe
     return answer
 
 
-def prune(tx: Transaction) -> int:
-    return tx.connection.execute(delete(confirmations).where(confirmations.c.at < tx.now - KEPT)).rowcount
+def prune(tx: Transaction, now: int) -> int:
+    return tx.connection.execute(delete(confirmations).where(confirmations.c.at < now - KEPT)).rowcount

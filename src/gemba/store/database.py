@@ -7,6 +7,7 @@ anything: what it changes and the events it emits commit together or not at all.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sqlite3
 import threading
@@ -116,6 +117,8 @@ def connect(url: str) -> Database:
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite":
         return Database(_sqlite_engine(parsed))
+    if importlib.util.find_spec("psycopg") is None:
+        raise Unusable("PostgreSQL needs the package psycopg: install gemba[postgres]", code="database_driver")
     # No limit of its own: the number of threads is one already, and a thread that finds no connection would fail.
     return Database(create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=-1, **_QUIET))
 

@@ -57,6 +57,12 @@ def last_id(connection: Connection) -> int:
     return counter(connection, SEQUENCE)
 
 
+def last_at(connection: Connection) -> int:
+    """When the last event was stored; 0 when there is none."""
+    newest = select(events.c.at).order_by(events.c.id.desc()).limit(1)
+    return connection.execute(newest).scalar() or 0
+
+
 def floor(connection: Connection) -> int:
     """The highest id that retention has removed."""
     return counter(connection, FLOOR)

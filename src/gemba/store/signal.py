@@ -46,7 +46,7 @@ class FileSignal:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         self._folder = folder
-        self._file = os.open(folder / "commit", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(folder / "commit", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
     def tell(self) -> None:
         # A full disk does not undo the commit that is told of; others find it within _AT_LEAST_EVERY.

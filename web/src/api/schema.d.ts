@@ -643,7 +643,7 @@ export interface operations {
         parameters: {
             query?: {
                 state?: string;
-                kind?: string;
+                kind?: "approval" | "blocked" | "blocker" | "budget_stop" | "budget_warn" | "gate_failure" | "hitl_approval" | "needs_input" | "permission_prompt" | "purview_violation" | "question" | "stalled";
                 urgency?: "advisory" | "blocking";
                 delivery?: "delivered" | "none" | "pending" | "undelivered";
                 session?: string;

@@ -18,6 +18,7 @@ const NAMES = [
   "assumption_recorded",
   "assumption.overturned",
   "assumption.delivered",
+  "assumption.undelivered",
   "session_state_reported",
   "session_transition",
   "turn_ended",

@@ -38,7 +38,7 @@ def upgrade() -> None:
     op.create_index("confirmations_by_age", "confirmations", ["at"])
     op.create_table(
         "logs",
-        sa.Column("workspace", sa.Text, primary_key=True),
+        sa.Column("reader", sa.Text, primary_key=True),
         sa.Column("name", sa.Text, primary_key=True),
         sa.Column("inode", sa.Text, nullable=False),
         sa.Column("offset", sa.BigInteger, nullable=False),
@@ -108,6 +108,7 @@ def upgrade() -> None:
         sa.Column("action", sa.Text),
         sa.Column("resolved_by", sa.Text),
         sa.Column("resolved_at", sa.BigInteger),
+        sa.Column("origin", sa.Text, nullable=False),
     )
     op.create_index("escalations_inbox", "escalations", ["resolved", "rank", "opened_at", "id"])
     op.create_index("escalations_by_change", "escalations", ["resolved", "changed_at", "id"])
@@ -132,14 +133,17 @@ def upgrade() -> None:
         sa.Column("overturned_at", sa.BigInteger),
         sa.Column("overturned_text", sa.Text),
         sa.Column("delivery", sa.Text, nullable=False),
+        sa.Column("origin", sa.Text, nullable=False),
     )
+    op.create_index("assumptions_by_delivery", "assumptions", ["delivery", "overturned_at"])
     op.create_index("assumptions_by_age", "assumptions", ["recorded_at", "id"])
     op.create_index("assumptions_by_session", "assumptions", ["session_id", "recorded_at", "id"])
     op.create_table(
         "replies",
         sa.Column("event_id", sa.Text, primary_key=True),
+        sa.Column("origin", sa.Text, nullable=False),
         sa.Column("body", sa.Text),
         sa.Column("written", sa.Boolean, nullable=False),
         sa.Column("at", sa.BigInteger, nullable=False),
     )
-    op.create_index("replies_to_write", "replies", ["written", "at"])
+    op.create_index("replies_to_write", "replies", ["origin", "written", "at", "event_id"])
