@@ -37,9 +37,8 @@ def test_a_waiting_ask_appears_and_prints_the_words_typed_into_its_card(
     expect(desk.row("Port")).to_contain_text("delivered")
 
 
-def test_a_number_key_answers_with_that_option(open_desk: Callable[..., Desk], server: RunningServer) -> None:
-    desk = open_desk(server)
-    asker = ask(server, "Which colour?", "--option", "red", "--option", "green")
+def test_a_number_key_answers_with_that_option(desk: Desk) -> None:
+    asker = ask(desk.server, "Which colour?", "--option", "red", "--option", "green")
     expect(desk.card("Which colour?")).to_be_visible()
 
     desk.page.keyboard.press("j")
@@ -185,16 +184,13 @@ def test_what_typing_in_the_pane_answered_can_be_opened_again(desk: Desk) -> Non
     expect(card).to_have_count(0)
 
 
-def test_an_answer_on_the_command_line_settles_the_card_where_it_stands(
-    open_desk: Callable[..., Desk], server: RunningServer
-) -> None:
-    desk = open_desk(server)
-    asker = ask(server, "Which port?")
+def test_an_answer_on_the_command_line_settles_the_card_where_it_stands(desk: Desk) -> None:
+    asker = ask(desk.server, "Which port?")
     card = desk.card("Which port?")
     expect(card).to_be_visible()
     place = card.bounding_box()
 
-    answered = server.gemba("answer", card.get_attribute("data-escalation-id") or "", "8080")
+    answered = desk.server.gemba("answer", card.get_attribute("data-escalation-id") or "", "8080")
 
     assert answered.returncode == 0, answered.stderr
     assert outcome(asker) == ("8080\n", 0)

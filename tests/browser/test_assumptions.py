@@ -19,6 +19,9 @@ def assume(desk: Desk, text: str, chose: str, session: str = "agent-1") -> str:
 
 def test_a_decision_is_listed_live_and_counted_until_it_was_seen(desk: Desk) -> None:
     badge = desk.page.get_by_role("navigation").get_by_role("link", name="Assumptions")
+    desk.go_to("Assumptions")
+    expect(desk.page.get_by_label("Command that agents use")).to_contain_text("--kind assumption")
+    desk.go_to("Inbox")
     assume(desk, "Which port?", "8080, as in the README")
     expect(badge).to_have_text("Assumptions1 new")
 
@@ -85,10 +88,3 @@ def test_an_overturning_that_came_second_shows_the_first_and_keeps_the_own_words
     expect(card.get_by_role("alert")).to_contain_text("Not overturned.")
     expect(card.get_by_role("textbox")).to_have_value("no, 7070")
     assert desk.server.get("/api/assumptions")["assumptions"][0]["overturned"]["text"] == "9090"
-
-
-def test_where_no_agent_decided_anything_the_page_says_how_they_do(desk: Desk) -> None:
-    desk.go_to("Assumptions")
-
-    expect(desk.page.get_by_role("heading", name="No agent has decided anything alone")).to_be_visible()
-    expect(desk.page.get_by_label("Command that agents use")).to_contain_text("--kind assumption")

@@ -22,9 +22,10 @@ CONTROL = "red \x1b[31mtext\x1b[0m bell\x07 back\x08space \x00nul \x7fdel \x9bcs
 ZALGO = "Z" + "\u0336\u0355" * 60
 
 
-def ask_anything(desk: Desk, text: str, **payload: object) -> None:
+def ask_anything(desk: Desk, text: str, session: str = "session-1", **payload: object) -> None:
     """As a hand-written frame would: more than the command lets through."""
-    desk.server.append("GembaAsk", {"kind": "blocker", "role": "manager", "mode": "balanced", "text": text, **payload})
+    document = {"kind": "blocker", "role": "manager", "mode": "balanced", "text": text, **payload}
+    desk.server.append("GembaAsk", document, session)
 
 
 def shown(desk: Desk, session: str = "session-1") -> str:
@@ -59,19 +60,15 @@ def test_markup_is_text_everywhere_it_is_shown(desk: Desk) -> None:
     assert desk.foreign_requests() == []
 
 
-def test_marks_that_reorder_or_hide_text_are_shown_by_name(desk: Desk) -> None:
-    ask_anything(desk, BIDI, title=BIDI)
+def test_marks_that_reorder_hide_or_control_are_shown_by_name(desk: Desk) -> None:
+    ask_anything(desk, BIDI, "bidi", title=BIDI)
+    ask_anything(desk, CONTROL, "control")
 
-    visible = shown(desk)
-    assert visible == ("run ⟨U+202E⟩gnp.exe⟨U+202C⟩ and ⟨U+2066⟩hidden⟨U+2069⟩ ⟨U+200B⟩zero ⟨U+FEFF⟩ ⟨U+061C⟩mark")
-    expect(desk.card("session-1").get_by_role("heading")).to_have_text(visible)
-
-
-def test_control_characters_are_shown_as_their_pictures(desk: Desk) -> None:
-    ask_anything(desk, CONTROL)
-
+    named = "run ⟨U+202E⟩gnp.exe⟨U+202C⟩ and ⟨U+2066⟩hidden⟨U+2069⟩ ⟨U+200B⟩zero ⟨U+FEFF⟩ ⟨U+061C⟩mark"
+    assert shown(desk, "bidi") == named
+    expect(desk.card("bidi").get_by_role("heading")).to_have_text(named)
     # NUL was replaced when it was stored.
-    assert shown(desk) == "red ␛[31mtext␛[0m bell␇ back␈space \ufffdnul ⟨U+007F⟩del ⟨U+009B⟩csi"
+    assert shown(desk, "control") == "red ␛[31mtext␛[0m bell␇ back␈space \ufffdnul ⟨U+007F⟩del ⟨U+009B⟩csi"
     assert desk.console_errors == []
 
 

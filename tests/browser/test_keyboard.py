@@ -106,31 +106,21 @@ def test_answering_one_card_goes_on_to_the_next(desk: Desk, keys: Keys) -> None:
     assert outcome(second) == ("80\nor 443\n", 0)
 
 
-def test_a_held_key_answers_one_card_only(desk: Desk) -> None:
+def test_a_held_key_answers_one_card_only_and_with_a_modifier_it_is_the_browsers(desk: Desk) -> None:
     for name in ("first", "second"):
         put(desk.server, f"The {name}.", options=["yes", "no"])
         expect(desk.card(f"The {name}.")).to_be_visible()
     desk.page.keyboard.press("j")
+    for key in ("Control+1", "Alt+2", "Meta+d"):
+        desk.page.keyboard.press(key)
+    expect(desk.card("The first.")).to_have_attribute("data-mode", "reply")
 
-    desk.page.keyboard.down("1")
-    desk.page.keyboard.down("1")
-    desk.page.keyboard.down("1")
+    for _ in range(3):
+        desk.page.keyboard.down("1")
     desk.page.keyboard.up("1")
 
     expect(desk.card("The first.")).to_have_count(0)
     expect(desk.card("The second.")).to_be_focused()
-    assert desk.server.get("/api/escalations?state=unresolved")["total"] == 1
-
-
-def test_a_letter_with_a_modifier_is_the_browsers(desk: Desk) -> None:
-    put(desk.server, "Which?", options=["yes", "no"])
-    expect(desk.card("Which?")).to_be_visible()
-    desk.page.keyboard.press("j")
-
-    for key in ("Control+1", "Alt+2", "Meta+d"):
-        desk.page.keyboard.press(key)
-
-    expect(desk.card("Which?")).to_have_attribute("data-mode", "reply")
     assert desk.server.get("/api/escalations?state=unresolved")["total"] == 1
 
 

@@ -34,14 +34,6 @@ def size(target: Locator) -> tuple[float, float]:
     return box["width"], box["height"]
 
 
-def test_a_question_is_answered_with_a_thumb(phone: Desk) -> None:
-    asker = ask(phone.server, "Which colour should the new button on the front page have?", "--option", "red")
-
-    phone.card("Which colour").get_by_role("button", name="red").tap()
-
-    assert outcome(asker) == ("red\n", 0)
-
-
 def test_nothing_is_wider_than_the_phone(phone: Desk) -> None:
     long = "a/very/long/path/that/does/not/want/to/break/" * 4
     phone.server.append(
@@ -101,20 +93,22 @@ def test_what_is_pressed_has_room_for_a_finger(phone: Desk) -> None:
     assert min(size(phone.page.get_by_role("button", name="Overturn"))) >= FINGER
 
 
-def test_the_screens_are_under_the_thumb_and_cover_nothing(phone: Desk) -> None:
+def test_a_question_is_answered_with_a_thumb_and_the_screens_cover_nothing(phone: Desk) -> None:
+    asker = ask(phone.server, "Which colour should the new button on the front page have?", "--option", "red")
+    expect(phone.card("Which colour")).to_be_visible()
     for number in range(8):
         phone.server.append(
             "GembaAsk", {"kind": "question", "role": "coach", "mode": "balanced", "text": f"Question {number}."}
         )
-    expect(phone.cards).to_have_count(8)
+    expect(phone.cards).to_have_count(9)
     bar = phone.page.get_by_role("navigation").bounding_box()
     assert bar is not None
     assert bar["y"] + bar["height"] == 844
 
-    last = phone.card("Question 7.")
-    last.get_by_role("button", name="Dismiss").scroll_into_view_if_needed()
+    phone.card("Which colour").get_by_role("button", name="red").tap()
+    assert outcome(asker) == ("red\n", 0)
     phone.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    box = last.bounding_box()
 
-    assert box is not None
-    assert box["y"] + box["height"] < bar["y"]
+    last = phone.card("Question 7.").bounding_box()
+    assert last is not None
+    assert last["y"] + last["height"] < bar["y"]

@@ -33,47 +33,38 @@ def test_the_printed_address_signs_in_and_leaves_no_trace_of_the_token(desk: Des
     assert not any(desk.server.token in request.url.partition("#")[0] for request in desk.requests)
 
 
-def test_going_back_does_not_bring_the_token_back_into_the_address(desk: Desk) -> None:
+def test_a_reload_keeps_the_session_and_the_screen_and_no_way_leads_back_to_the_token(desk: Desk) -> None:
     desk.go_to("Health")
-    desk.page.go_back()
 
+    desk.page.reload()
+    desk.is_live()
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Health")
+    desk.page.go_back()
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Inbox")
     assert desk.page.url == f"{desk.server.url}/"
 
-
-def test_a_reload_keeps_the_session_and_the_screen(desk: Desk) -> None:
-    desk.go_to("Health")
-    desk.page.reload()
-
-    desk.is_live()
-    expect(desk.page.get_by_role("heading", level=1)).to_have_text("Health")
+    desk.page.goto(f"{desk.server.url}/nowhere")
+    desk.page.get_by_role("link", name="Go to the inbox").click()
+    expect(desk.page.get_by_role("heading", name="Inbox")).to_be_visible()
 
 
-def test_without_a_token_the_page_says_how_to_get_in(page: Page, sqlite_server: RunningServer) -> None:
-    page.goto(sqlite_server.url)
-
-    is_signed_out(page)
-
-
-def test_a_wrong_token_is_forgotten_and_the_right_one_pasted_into_the_same_tab_gets_in(
+def test_without_a_token_or_with_a_wrong_one_the_page_says_how_to_get_in(
     page: Page, sqlite_server: RunningServer
 ) -> None:
+    page.goto(sqlite_server.url)
+    is_signed_out(page)
     page.goto(f"{sqlite_server.url}/#token=wrong")
     is_signed_out(page)
     assert storage(page)["session"] == {}
 
+    # The right one, pasted into the same tab, where only the fragment changes.
     page.goto(sqlite_server.address)
 
-    desk = Desk(page, sqlite_server)
-    desk.is_live()
+    Desk(page, sqlite_server).is_live()
     expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
-
-
-def test_a_second_tab_is_not_signed_in_by_the_first(desk: Desk) -> None:
-    other = desk.page.context.new_page()
-    other.goto(desk.server.url)
-
-    is_signed_out(other)
+    second_tab = page.context.new_page()
+    second_tab.goto(sqlite_server.url)
+    is_signed_out(second_tab)
 
 
 def test_a_token_that_is_no_longer_the_workspaces_signs_out(
@@ -88,11 +79,3 @@ def test_a_token_that_is_no_longer_the_workspaces_signs_out(
 
     is_signed_out(desk.page)
     assert storage(desk.page)["session"] == {}
-
-
-def test_an_address_that_names_no_screen_says_so(desk: Desk) -> None:
-    desk.page.goto(f"{desk.server.url}/nowhere")
-
-    desk.page.get_by_role("link", name="Go to the inbox").click()
-
-    expect(desk.page.get_by_role("heading", name="Inbox")).to_be_visible()
