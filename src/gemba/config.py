@@ -93,6 +93,11 @@ class Workspace(msgspec.Struct, frozen=True):
         return self.folder / "serve.lock"
 
     @property
+    def port_file(self) -> Path:
+        """The port that the last server got, so that pages that are open find the next one."""
+        return self.folder / "port"
+
+    @property
     def server_file(self) -> Path:
         """What a running server says of itself: pid, address, socket. It never holds the token."""
         return self.folder / "server.json"

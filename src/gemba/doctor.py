@@ -19,6 +19,7 @@ from gemba.app import App
 from gemba.escalations import inbox
 from gemba.sessions import store as sessions
 from gemba.store import events, migrate
+from gemba.text import storable
 
 Status = Literal["ok", "warn", "fail"]
 
@@ -39,6 +40,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     status: Status
     checks: list[Check]
     counters: dict[str, int]
+    workspace: str
     version: str
     started_at: str | None
 
@@ -68,7 +70,7 @@ def diagnose(app: App) -> Diagnosis:
     if worst == "ok" and any(c.status == "warn" for c in checks):
         worst = "warn"
     started = None if app.started_at is None else clock.rfc3339(app.started_at)
-    return Diagnosis(worst, checks, counters, gemba.__version__, started)
+    return Diagnosis(worst, checks, counters, storable(app.workspace.root.name), gemba.__version__, started)
 
 
 def _database(app: App) -> Check:

@@ -435,3 +435,15 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 def holds(file: Path, words: str) -> bool:
     return file.is_file() and re.search(re.escape(words).encode(), file.read_bytes()) is not None
+
+
+def test_a_token_that_a_checkout_brought_is_replaced(start_server: StartServer, workspace: Path) -> None:
+    file = workspace / ".gemba/token"
+    file.write_text("known-to-everybody\n")
+    file.chmod(0o644)
+
+    server = start_server()
+
+    assert server.token != "known-to-everybody"
+    assert server.request("GET", "/api/escalations", Authorization="Bearer known-to-everybody").status == 401
+    assert file.stat().st_mode & 0o777 == 0o600

@@ -190,7 +190,7 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
     workspace = app.workspace
     with contextlib.ExitStack() as stack:
         token = read_token(workspace.token_file)
-        tcp = stack.enter_context(_listen_tcp(bind))
+        tcp = stack.enter_context(_listen_tcp(bind, workspace))
         unix_path = stack.enter_context(_socket_place(workspace))
         unix = stack.enter_context(_listen_unix(unix_path))
         port = tcp.getsockname()[1]
@@ -300,23 +300,35 @@ def _told(workspace: Workspace, told: ServerFile) -> Iterator[None]:
 
 
 @contextmanager
-def _listen_tcp(bind: Bind) -> Iterator[socket.socket]:
+def _listen_tcp(bind: Bind, workspace: Workspace) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in bind.host else socket.AF_INET
     with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((bind.host, bind.port))
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE or not bind.port_is_wish:
-                raise Unusable(
-                    f"cannot listen on {bind.host} port {bind.port}: {os.strerror(error.errno or 0).lower()}; "
-                    "choose another with --port (0 takes a free one)",
-                    code="port_unusable",
-                    found=bind.port,
-                ) from None
-            listener.bind((bind.host, 0))
+        wishes = [*_last_port(workspace), bind.port, 0] if bind.port_is_wish else [bind.port]
+        for port in wishes:
+            try:
+                listener.bind((bind.host, port))
+                break
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE or port == wishes[-1]:
+                    raise Unusable(
+                        f"cannot listen on {bind.host} port {port}: {os.strerror(error.errno or 0).lower()}; "
+                        "choose another with --port (0 takes a free one)",
+                        code="port_unusable",
+                        found=port,
+                    ) from None
+        if bind.port_is_wish:
+            workspace.port_file.write_text(f"{listener.getsockname()[1]}\n")
         listener.listen()
         yield listener
+
+
+def _last_port(workspace: Workspace) -> list[int]:
+    try:
+        port = int(workspace.port_file.read_text())
+    except (OSError, ValueError):
+        return []
+    return [port] if 0 < port < 65536 else []
 
 
 @contextmanager

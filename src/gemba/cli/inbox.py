@@ -19,7 +19,6 @@ _CHANGES = ",".join(
     (
         "escalation_opened",
         *(f"escalation.{change}" for change in ("reopened", "resolved", "dismissed", "expired", "withdrawn")),
-        "escalation.undelivered",
     )
 )
 

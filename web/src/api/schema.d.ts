@@ -305,6 +305,7 @@ export interface components {
             counters: {
                 [key: string]: number;
             };
+            workspace: string;
             version: string;
             started_at: string | null;
         };

@@ -18,11 +18,12 @@ import { useGlobalKeys } from "./useGlobalKeys";
 export function Frame({ route, children }: { route: RouteName | null; children: ReactNode }) {
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const inbox = useQuery(unresolvedQuery).data;
-  const health = useQuery(doctorQuery).data?.status;
+  const diagnosis = useQuery(doctorQuery).data;
+  const health = diagnosis?.status;
   const unseen = useUnseenAssumptions();
   const announcement = useAnnouncement();
   useGlobalKeys(() => setHelpIsOpen(true));
-  useAttention(inbox, route);
+  useAttention(inbox, route, diagnosis?.workspace);
 
   const snoozed = inbox?.escalations.filter((escalation) => !isActive(escalation)).length ?? 0;
   const badges: Record<RouteName, Badge | null> = {
@@ -38,7 +39,11 @@ export function Frame({ route, children }: { route: RouteName | null; children: 
       </a>
       <header className="frame-head">
         <a className="brand" {...linkTo("inbox")}>
-          <Mark /> Gemba
+          <Mark />
+          <span>
+            Gemba
+            {diagnosis && <span className="brand-place">{diagnosis.workspace}</span>}
+          </span>
         </a>
         <Navigation route={route} badges={badges} />
         <div className="frame-tools">

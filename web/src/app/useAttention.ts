@@ -16,7 +16,7 @@ function announceArrivals(inbox: EscalationList, known: Set<string>): void {
   announce(arrived.length === 1 ? `New: ${words}` : `${arrived.length} new. First: ${words}`);
 }
 
-export function useAttention(inbox: EscalationList | undefined, route: RouteName | null): void {
+export function useAttention(inbox: EscalationList | undefined, route: RouteName | null, place = "Gemba"): void {
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     if (inbox === undefined) return;
@@ -28,9 +28,9 @@ export function useAttention(inbox: EscalationList | undefined, route: RouteName
   const waiting = active.length;
   const blocking = active.some((escalation) => escalation.urgency === "blocking");
   useEffect(() => {
-    const screen = route === null ? "Gemba" : `${ROUTES[route].title} · Gemba`;
+    const screen = route === null ? place : `${ROUTES[route].title} · ${place}`;
     document.title = waiting > 0 ? `(${waiting}) ${screen}` : screen;
-  }, [waiting, route]);
+  }, [waiting, route, place]);
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     if (icon) icon.href = waiting > 0 ? iconWithCount(waiting, blocking) : "/icon.svg";

@@ -16,6 +16,7 @@ import { answerInWords, answerWithChoice, choicesOf, takesWords, type Choice } f
 import { collapse } from "./collapse";
 import { DeedState } from "./DeedState";
 import { deeds, type Deed } from "./deeds";
+import { isMeantFor } from "./pointer";
 import { SettledBar } from "./SettledBar";
 import { SPANS } from "./SnoozeBar";
 import { StaleMark } from "./StaleMark";
@@ -60,7 +61,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
 
   function act(next: Deed): void {
     if (settled) return backToCard();
-    if (done) return;
+    if (done || !isMeantFor(id)) return;
     if (card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
     setMode("reply");
     deed.mutate(next);
@@ -147,6 +148,9 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
         <CardText escalation={escalation} unfolded={unfolded} onToggle={() => setUnfolded(!unfolded)} />
         <StaleMark escalation={escalation} />
         {choices.length > 0 && <Choices choices={choices} disabled={done || settled || mode === "snooze"} onChoose={choose} />}
+        {escalation.channel === "notification" && !done && !settled && (
+          <p className="card-hint">Give the answer in the agent’s own window too: Gemba cannot press its keys yet.</p>
+        )}
         {done && <p className="settled">{deed.variables?.words}…</p>}
         {(footStays || !(done || settled)) && (
           <div onFocus={() => setInFoot(true)} onBlur={onLeaveFoot}>

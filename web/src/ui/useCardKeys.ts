@@ -1,5 +1,6 @@
 /** Keys that move between cards. What they do to a card is the card's own business. */
 import { useEffect, useEffectEvent } from "react";
+import { announce } from "./announce";
 import { currentCard, moveFocus } from "./card-focus";
 import { isCommand } from "./keys";
 
@@ -14,6 +15,9 @@ export function useCardKeys(goToArrivals?: () => void): void {
       ArrowUp: () => currentCard() !== null && moveFocus(-1),
       n: () => (latest(), true),
     };
+    // With no card chosen a number has nothing to answer: it chooses the first one, and answers when pressed again.
+    const choose = () => currentCard() === null && moveFocus(1) && (announce("Press the number again to answer"), true);
+    for (let digit = 1; digit <= 9; digit++) keys[digit] = choose;
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || !isCommand(event) || document.querySelector("dialog[open]")) return;
       if (keys[event.key]?.()) event.preventDefault();
