@@ -119,7 +119,7 @@ def test_cards_in_every_state(full_desk: Desk, axe: Axe) -> None:
     expect(desk.card("blocked")).to_contain_text("Your unsent reply")
     page.get_by_role("heading", name="Inbox").scroll_into_view_if_needed()
     put(desk.server, "new", kind="blocker", text="One more?")
-    expect(page).to_have_title("(3) Inbox · Gemba")
+    expect(page).to_have_title("(3) Inbox · workspace")
     found += findings("settled, failed and new", page, axe)
 
     assert found == []
@@ -157,7 +157,7 @@ def test_a_page_that_lost_its_server(desk: Desk, axe: Axe) -> None:
 def test_nothing_moves_for_those_who_refuse_motion(full_desk: Desk) -> None:
     desk = full_desk
     put(desk.server, "new", kind="blocker", text="One more?")
-    expect(desk.page).to_have_title("(4) Inbox · Gemba")
+    expect(desk.page).to_have_title("(4) Inbox · workspace")
     desk.page.keyboard.press("n")
     desk.card("One more?").focus()
     assert desk.page.evaluate("document.getAnimations().length") == 0

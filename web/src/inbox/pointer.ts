@@ -1,15 +1,5 @@
-/**
- * A second click on the spot of the first falls on the card that has moved there meanwhile, and was not meant for it.
- * Pure but for one listener, which notes where the pointer went down last.
- */
-const STEADY = 500;
-const SAME_SPOT = 12;
-
-interface Press {
-  x: number;
-  y: number;
-  at: number;
-}
+/** Where the pointer went down last, and for which card: what a click on the next card is held against. */
+import { isSlip, type Press } from "./slip";
 
 let press: Press | null = null;
 let lastDeed: (Press & { id: string }) | null = null;
@@ -21,15 +11,10 @@ document.addEventListener(
 );
 document.addEventListener("keydown", () => (press = null), { capture: true });
 
-/** Whether what is about to be done to this card was meant for it; if so, it is the deed that the next one is held against. */
+/** Whether what is about to be done to this card was meant for it. Keys always mean the card that has the focus. */
 export function isMeantFor(id: string): boolean {
   if (press === null) return true;
-  const before = lastDeed;
-  const slipped =
-    before !== null &&
-    before.id !== id &&
-    press.at - before.at < STEADY &&
-    Math.hypot(press.x - before.x, press.y - before.y) < SAME_SPOT;
-  if (!slipped) lastDeed = { ...press, id };
-  return !slipped;
+  if (isSlip(press, id, lastDeed)) return false;
+  lastDeed = { ...press, id };
+  return true;
 }
