@@ -23,7 +23,7 @@ export function DismissBar({ onDismiss, onCancel }: { onDismiss: (reason: string
         type="text"
         className="line-input"
         aria-label="Reason (optional)"
-        placeholder="Reason, if the agent should know (optional)"
+        placeholder="Reason (optional)"
         value={reason}
         onChange={(event) => setReason(event.target.value)}
         onKeyDown={onKeyDown}
