@@ -93,6 +93,23 @@ def test_a_snoozed_card_goes_aside_and_can_be_woken(desk: Desk) -> None:
     assert outcome(asker) == ("80\n", 0)
 
 
+def test_that_a_card_was_seen_does_not_wake_it_when_it_is_told_late(desk: Desk) -> None:
+    held: list[Route] = []
+    desk.page.route("**/ack", lambda route: held.append(route))
+    with desk.page.expect_request("**/ack"):
+        id_ = desk.server.append("GembaAsk", {"kind": "question", "role": "coach", "text": "Later?"})
+    card = desk.card("Later?")
+    card.get_by_role("button", name="Snooze").click()
+    card.get_by_role("button", name="1 hour").click()
+    expect(card).to_contain_text("Snoozed for an hour…")
+
+    held[0].continue_()
+
+    expect(card).to_have_count(0)
+    expect(desk.page.get_by_role("heading", name="Nobody waits for you")).to_be_visible()
+    assert desk.server.get(f"/api/escalations/{id_}")["state"] == "snoozed"
+
+
 def test_a_snoozed_card_returns_by_itself_when_its_time_is_up(desk: Desk) -> None:
     asker = ask(desk.server, "Which port?")
     card = desk.card("Which port?")

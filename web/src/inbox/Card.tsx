@@ -50,7 +50,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   // Whoever types into a card that is settled meanwhile goes on typing there: elsewhere letters are commands.
   const footStays = settled && inFoot;
   const choices = choicesOf(escalation);
-  useSeen(card, id, escalation.state === "open");
+  useSeen(card, id, escalation.state === "open" && !done);
   useHandOverFocus(slot);
 
   useLayoutEffect(() => {

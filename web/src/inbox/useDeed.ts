@@ -7,10 +7,11 @@ import { explain, Refused } from "../api/problem";
 import { placeEscalations } from "../api/queries";
 import { announce } from "../ui/announce";
 import { perform, type Deed } from "./deeds";
+import { seenIsTold } from "./useSeen";
 
 export function useDeed(id: string, onDone?: (deed: Deed) => void) {
   return useMutation({
-    mutationFn: (deed: Deed) => perform(id, deed),
+    mutationFn: (deed: Deed) => seenIsTold(id).then(() => perform(id, deed)),
     onSuccess: (escalation, deed) => {
       placeEscalations([escalation]);
       announce(deed.words);

@@ -6,17 +6,21 @@ const LONG_ENOUGH = 1_000;
 /** Half of the card, or half of the window when the card is higher than that. */
 const ENOUGH = 0.5;
 
-const told = new Set<string>();
+const told = new Map<string, Promise<void>>();
 
-async function tell(id: string): Promise<void> {
+function tell(id: string): void {
   if (told.has(id)) return;
-  told.add(id);
-  try {
-    await perform(id, deeds.ack());
-  } catch {
-    // Nobody waits for it: it is told when the card next comes into view.
-    told.delete(id);
-  }
+  // When it fails nobody minds: it is told when the card next comes into view.
+  const telling = perform(id, deeds.ack()).then(
+    () => undefined,
+    () => void told.delete(id),
+  );
+  told.set(id, telling);
+}
+
+/** Resolves when nothing is under way: "seen" must not overtake what is done next, since it would wake a snoozed card. */
+export function seenIsTold(id: string): Promise<void> {
+  return told.get(id) ?? Promise.resolve();
 }
 
 export function useSeen(card: RefObject<HTMLElement | null>, id: string, unseen: boolean): void {
@@ -26,7 +30,7 @@ export function useSeen(card: RefObject<HTMLElement | null>, id: string, unseen:
     let inView = false;
     const consider = () => {
       clearTimeout(timer);
-      if (inView && document.visibilityState === "visible") timer = window.setTimeout(() => void tell(id), LONG_ENOUGH);
+      if (inView && document.visibilityState === "visible") timer = window.setTimeout(() => tell(id), LONG_ENOUGH);
     };
     const observer = new IntersectionObserver(
       ([entry]) => {
