@@ -159,7 +159,7 @@ def origin_of(home: Path) -> str:
     file = home / "origin"
     try:
         if not file.exists():
-            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (home / "sessions").mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=home, prefix=".origin-") as partial:
                 partial.write(wire.new_event_id())
                 partial.flush()
@@ -167,7 +167,8 @@ def origin_of(home: Path) -> str:
                     os.link(partial.name, file)  # unlike a rename it keeps one that was made meanwhile
         origin = file.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unusable(f"{home} cannot be used: {error}", code="home_unusable") from None
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise Unusable(f"{home} cannot be used: {reason}", code="home_unusable") from None
     if not wire.valid_event_id(origin):
         raise Unusable(f"{file} holds no id; without it a new one is made", code="home_unusable")
     return origin

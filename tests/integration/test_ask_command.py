@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -384,7 +385,9 @@ def test_help_needs_nothing_and_shows_an_example(monkeypatch: pytest.MonkeyPatch
 def test_the_example_of_the_help_works(home: Path) -> None:
     example = run("--help").stdout.partition("Example:\n")[2].splitlines()[0]
     found = subprocess.run(
-        ["sh", "-c", example.replace("gemba-ask", ASK).replace("--wait", "--wait 0")], capture_output=True, text=True
+        ["sh", "-c", example.replace("gemba-ask", shlex.quote(ASK)).replace("--wait", "--wait 0")],
+        capture_output=True,
+        text=True,
     )
     assert "nobody has answered yet" in found.stderr
     assert payload(home)["options"] == ["SQLite", "PostgreSQL"]

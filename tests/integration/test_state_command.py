@@ -1,6 +1,7 @@
 """`gemba-state` as an agent runs it: a real process, its output, its exit code and the frame it leaves."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -120,7 +121,7 @@ def test_help_needs_nothing_and_its_example_works(home: Path, monkeypatch: pytes
     assert (found.returncode, found.stderr) == (0, "")
     assert "|".join(wire.STATES) in found.stdout
     example = found.stdout.partition("Example:\n")[2].splitlines()[0]
-    subprocess.run(["sh", "-c", example.replace("gemba-state", STATE)], check=True, capture_output=True)
+    subprocess.run(["sh", "-c", example.replace("gemba-state", shlex.quote(STATE))], check=True, capture_output=True)
     assert len(frames(home)) == 1
     monkeypatch.delenv("GEMBA_SESSION_ID")
     assert run("-h").stdout == found.stdout

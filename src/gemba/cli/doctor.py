@@ -48,6 +48,7 @@ def _nothing_works(error: GembaError) -> dict[str, Any]:
         "counters": {},
         "version": gemba.__version__,
         "started_at": None,
+        "workspace": "",
     }
 
 
