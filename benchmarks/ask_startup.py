@@ -26,8 +26,10 @@ def main(runs: int) -> int:
     }
     with tempfile.TemporaryDirectory() as home:
         # Without PYTHON…: the bare interpreter ignores them, and one of them would forbid cached bytecode.
+        (Path(home) / "workspace/.gemba").mkdir(parents=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GEMBA_"))}
         environment |= {"GEMBA_HOME": home, "GEMBA_SESSION_ID": "benchmark", "GEMBA_INTERACTION_MODE": "balanced"}
+        environment["GEMBA_WORKSPACE"] = f"{home}/workspace"
         everything = {"python -I -c pass": bare, **measured}
         times: dict[str, list[float]] = {name: [] for name in everything}
         for run in range(-3, runs):
