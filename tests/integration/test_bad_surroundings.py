@@ -37,7 +37,6 @@ def running(workspace: Path, home: Path, database_url: str = "") -> Iterator[Run
     try:
         yield server
     finally:
-        server.end_askers()
         server.stop()
 
 
@@ -70,18 +69,31 @@ def ask(server: RunningServer, *arguments: str) -> str:
     return printed.split()[0]
 
 
-def wait(server: RunningServer) -> tuple["subprocess.Popen[str]", str]:
+Wait = Callable[[RunningServer], tuple["subprocess.Popen[str]", str]]
+
+
+@pytest.fixture
+def wait() -> Iterator[Wait]:
     """Asks and waits: the asker, and the event id that it told first."""
-    asker = server.ask(*QUESTION, "--wait")
-    assert asker.stderr is not None
-    return asker, asker.stderr.readline().split()[0]
+    askers: list[subprocess.Popen[str]] = []
+
+    def begin(server: RunningServer) -> tuple["subprocess.Popen[str]", str]:
+        askers.append(server.ask(*QUESTION, "--wait"))
+        stderr = askers[-1].stderr
+        assert stderr is not None
+        return askers[-1], stderr.readline().split()[0]
+
+    yield begin
+    for asker in askers:
+        asker.kill()
+        asker.communicate()
 
 
 # ---- no room ----------------------------------------------------------------------------------------------------
 
 
 def test_with_a_full_disk_under_the_database_asks_wait_and_are_taken_in_when_there_is_room(
-    disk: Disk, home: Path
+    disk: Disk, home: Path, wait: Wait
 ) -> None:
     with running(make_workspace(disk.folder / "workspace"), home) as server:
         stream = server.events()
@@ -110,7 +122,7 @@ def test_with_a_full_disk_under_the_database_asks_wait_and_are_taken_in_when_the
 
 
 def test_with_no_room_for_replies_an_answer_is_kept_and_delivered_when_there_is(
-    disk: Disk, workspace: Path, postgresql_url: str
+    disk: Disk, workspace: Path, postgresql_url: str, wait: Wait
 ) -> None:
     with running(workspace, disk.folder / "home", postgresql_url) as server:
         stream = server.events()
@@ -174,7 +186,7 @@ def test_on_a_full_disk_a_server_does_not_start_and_says_why(workspace: Path, ho
 
 
 def test_while_the_database_is_down_asks_wait_and_answers_are_refused(
-    durable_postgres: Cluster, workspace: Path, home: Path
+    durable_postgres: Cluster, workspace: Path, home: Path, wait: Wait
 ) -> None:
     with running(workspace, home, durable_postgres.url()) as server:
         stream = server.events()
@@ -233,7 +245,9 @@ def test_a_home_that_may_not_be_written_is_told_in_one_line(workspace: Path, hom
         assert refused(gemba(workspace, "inbox", command=BOUND), str(home), "Permission denied")
 
 
-def test_a_home_that_becomes_read_only_keeps_answers_until_it_can_be_written(workspace: Path, home: Path) -> None:
+def test_a_home_that_becomes_read_only_keeps_answers_until_it_can_be_written(
+    workspace: Path, home: Path, wait: Wait
+) -> None:
     server = RunningServer(workspace, home, "", running=False)
     server.start((*BOUND, str(BIN / "gemba")))
     try:
@@ -245,7 +259,6 @@ def test_a_home_that_becomes_read_only_keeps_answers_until_it_can_be_written(wor
             assert "Permission denied" in stream.until("escalation.undelivered")["data"]["payload"]["note"]
         assert asker.communicate(timeout=30)[0] == "8080\n"
     finally:
-        server.end_askers()
         assert server.stop()[0] == 0
 
 
@@ -265,7 +278,6 @@ def test_a_log_that_may_not_be_read_is_named_and_the_others_are_taken_in(workspa
         assert stream.until("escalation_opened")["data"]["payload"]["text"] == "hidden"
         assert check(server, "ingest")["status"] == "ok"
     finally:
-        server.end_askers()
         assert server.stop()[0] == 0
 
 
@@ -292,7 +304,7 @@ if may_mount():
     ],
     ids=["spaces", "unicode", "url", "long", "newline"],
 )
-def test_a_workspace_may_lie_anywhere(tmp_path: Path, home: Path, name: str) -> None:
+def test_a_workspace_may_lie_anywhere(tmp_path: Path, home: Path, name: str, wait: Wait) -> None:
     with running(make_workspace(tmp_path / name), home) as server:
         stream = server.events()
         asker, id = wait(server)
@@ -349,7 +361,7 @@ def test_a_second_server_touches_nothing_before_it_has_the_lock(sqlite_server: R
         connection.commit()
 
 
-def test_after_a_crash_nothing_that_was_left_stands_in_the_way(server: RunningServer) -> None:
+def test_after_a_crash_nothing_that_was_left_stands_in_the_way(server: RunningServer, wait: Wait) -> None:
     folder = server.workspace / ".gemba"
     asker, id = wait(server)
     server.events(after=0).until("escalation_opened")
@@ -480,7 +492,9 @@ def read_to_its_end(stream: Stream) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_server_at_once_whoever_is_connected(sqlite_server: RunningServer, number: int) -> None:
+def test_a_signal_ends_the_server_at_once_whoever_is_connected(
+    sqlite_server: RunningServer, number: int, wait: Wait
+) -> None:
     askers = [wait(sqlite_server)[0] for _ in range(3)]
     streams = [sqlite_server.events() for _ in range(3)]
     with closing(socket.create_connection(("127.0.0.1", int(sqlite_server.url.rpartition(":")[2])))) as silent:
