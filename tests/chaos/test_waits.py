@@ -185,41 +185,30 @@ def test_two_that_wait_for_the_same_answer_both_get_it_and_it_is_delivered_once(
 
 # ---- every outcome ----------------------------------------------------------------------------------------------
 
-ENDS: dict[str, tuple[Callable[[RunningServer, str, str], object], str, int]] = {
-    "answered": (lambda server, id, session: respond(server, id), "8080", 0),
+ENDS: dict[str, tuple[Callable[[RunningServer, str], object], str, int]] = {
+    "answered": (respond, "8080", 0),
     "dismissed": (
-        lambda server, id, session: server.post(f"/api/escalations/{id}/dismiss", {"text": "Decide yourself."}),
+        lambda server, id: server.post(f"/api/escalations/{id}/dismiss", {"text": "Decide yourself."}),
         "Decide yourself.",
         12,
     ),
-    "withdrawn": (
-        lambda server, id, session: end(server.ask("--withdraw", id, session=session)),
-        "withdrawn by the asker",
-        13,
-    ),
-    "session over": (
-        lambda server, id, session: server.append("SessionEnd", {"reason": "exit"}, session),
-        "the session ended",
-        13,
-    ),
-    "typed in the pane": (
-        lambda server, id, session: server.append("UserPromptSubmit", {"prompt": "8080"}, session),
-        "8080",
-        0,
-    ),
+    "withdrawn": (lambda server, id: end(server.ask("--withdraw", id)), "withdrawn by the asker", 13),
+    "session over": (lambda server, id: server.append("SessionEnd", {"reason": "exit"}), "the session ended", 13),
+    "typed in the pane": (lambda server, id: server.append("UserPromptSubmit", {"prompt": "8080"}), "8080", 0),
 }
 
 
-def test_a_wait_ends_with_the_outcome_and_its_exit_code(server: RunningServer) -> None:
+@pytest.mark.parametrize("how", ENDS)
+def test_a_wait_ends_with_the_outcome_and_its_exit_code(server: RunningServer, how: str) -> None:
     stream = server.events()
-    for session, (settle, text, code) in ENDS.items():
-        asker = server.ask(*BLOCKER, "--wait", session=session)
-        id = begin(asker)
-        stream.until("escalation_opened")
-        settle(server, id, session)
+    asker = server.ask(*BLOCKER, "--wait")
+    id = begin(asker)
+    stream.until("escalation_opened")
+    settle, text, code = ENDS[how]
+    settle(server, id)
 
-        assert end(asker) == (text + "\n", code), session
-        assert end(server.ask("--resume", id, session=session)) == (text + "\n", code), session
+    assert end(asker) == (text + "\n", code)
+    assert end(server.ask("--resume", id)) == (text + "\n", code)
 
 
 # ---- delivery ---------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from gemba import wire
+import pytest
+
 from tests.fixtures.servers import RunningServer, Stream
 
 ASK = {"kind": "question", "role": "coach", "mode": "balanced"}
@@ -47,16 +48,16 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
-def test_asks_are_seen_before_and_after_something_was_done_to_their_log(sqlite_server: RunningServer) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_asks_are_seen_before_and_after_a_log_was(sqlite_server: RunningServer, change: str) -> None:
     stream = sqlite_server.events("?name=escalation_opened")
-    for session, change in CHANGES.items():
-        log = Path(wire.log_path(str(sqlite_server.home), session))
-        for moment in ("before 1", "before 2", "after 1", "after 2"):
-            if moment == "after 1":
-                change(log)
-            ask(sqlite_server, stream, f"{session}: {moment}", session)
+    for number in range(3):
+        ask(sqlite_server, stream, f"before {number}")
+    CHANGES[change](sqlite_server.home / "sessions/s.jsonl")
+    for number in range(3):
+        ask(sqlite_server, stream, f"after {number}")
 
-    assert sqlite_server.get("/api/escalations")["total"] == 4 * len(CHANGES)
+    assert sqlite_server.get("/api/escalations")["total"] == 6
 
 
 def test_a_frame_is_seen_when_its_last_byte_is_there(server: RunningServer) -> None:
