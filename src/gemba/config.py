@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -21,6 +22,33 @@ from gemba.errors import Invalid, Unusable
 _LONGEST_SOCKET_PATH = 100
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+Duration = Annotated[str, msgspec.Meta(description="a duration such as 30s, 10m, 2h, 1d or 1h30m")]
+
+
+class Secret:
+    """A text that holds a password, or may: nothing that prints, logs or encodes it gets more than its scheme."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    @property
+    def scheme(self) -> str | None:
+        """What stands before `://`, in small letters."""
+        return scheme_of(self._text)
+
+    def __repr__(self) -> str:
+        return f"Secret({self.scheme or ''}://…)"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
 
 
 class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,6 +78,47 @@ class ReplySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     undelivered_after_seconds: AtLeastOne = 60
 
 
+class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A way to reach somebody, exactly one of: an apprise URL, where one is kept, a group of other channels."""
+
+    url: Secret | None = None
+    url_env: str | None = None
+    url_file: str | None = None
+    members: tuple[str, ...] | None = None
+
+
+class VerifySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an answer must pass before it is delivered: a command that exits 0 within `seconds`, or a second person."""
+
+    check: tuple[str, ...] | None = None
+    seconds: Annotated[int, msgspec.Meta(ge=1, le=600)] = 30
+    person: bool = False
+
+
+class PolicySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What happens to an escalation that nobody answers. The first policy of the file that fits is the one."""
+
+    name: str
+    urgency: Literal["blocking", "advisory"] | None = None
+    kinds: tuple[str, ...] = ()
+    remind_after: Duration | None = None
+    repeat_every: Duration | None = None
+    repeat_at_most: AtLeastOne | None = None
+    notify: tuple[str, ...] = ()
+    then_notify: tuple[str, ...] = ()
+    expire_after: Duration | None = None
+    default_answer: str | None = None
+    default_option: AtLeastOne | None = None
+    verify: VerifySettings | None = None
+
+
+class AttentionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a minute of an agent that waits costs; 0 leaves costs out."""
+
+    cost_per_agent_minute: Annotated[float, msgspec.Meta(ge=0, le=1_000_000)] = 0.0
+    currency: Annotated[str, msgspec.Meta(min_length=1, max_length=8)] = "EUR"
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
@@ -57,6 +126,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: EventSettings = EventSettings()
     server: ServerSettings = ServerSettings()
     reply: ReplySettings = ReplySettings()
+    attention: AttentionSettings = AttentionSettings()
+    channels: dict[str, ChannelSettings] = {}
+    policy: tuple[PolicySettings, ...] = ()
 
 
 class Workspace(msgspec.Struct, frozen=True):
@@ -144,11 +216,23 @@ def read_settings(workspace: Workspace) -> Settings:
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}", code="settings_unreadable") from None
     try:
-        return msgspec.convert(tomllib.loads(raw.decode()), Settings)
+        return msgspec.convert(tomllib.loads(raw.decode()), Settings, dec_hook=_revive)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"{path} is not TOML: {error}", code="settings_syntax") from None
     except msgspec.ValidationError as error:
         raise Invalid(f"{path}: {error}", code="settings_invalid") from None
+
+
+def scheme_of(text: str) -> str | None:
+    found = re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]{0,31})://", text)
+    return None if found is None else found[1].lower()
+
+
+def _revive(kind: type, value: Any) -> Any:
+    """msgspec's way to the types that it does not know."""
+    if kind is Secret and isinstance(value, str):
+        return Secret(value)
+    raise NotImplementedError if kind is not Secret else TypeError("Expected `str`")
 
 
 def origin_of(home: Path) -> str:
