@@ -19,30 +19,33 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
-from gemba.errors import NotFound
-from gemba.escalations import assumptions, projection, reply
+from gemba.escalations import assumptions, delivery, projection, reply, verbs
 from gemba.escalations import store as escalations
-from gemba.escalations.escalation import Delivery
+from gemba.escalations.policy import policies_of
 from gemba.event import Filter
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
-from gemba.store.database import REFUSALS, Database, Transaction, reason_of
+from gemba.store.database import REFUSALS, Database, reason_of
 from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.signal import Signal, signal_for
 from gemba.threads import repeat_in_thread
 from gemba.watch import FolderWatch
 
-ACTIONS: tuple[Action, ...] = (*escalations.ACTIONS, *assumptions.ACTIONS)
+ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *assumptions.ACTIONS)
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(
-    frozenset(f"escalation.{end}" for end in ("resolved", "dismissed", "expired", "withdrawn", "reopened"))
-    | {"assumption.overturned"}
+    frozenset(
+        f"escalation.{end}"
+        for end in (
+            *("resolved", "dismissed", "expired", "withdrawn", "reopened", "answered_late"),
+            *("sent", "rerouted", "undelivered", "delivered"),
+        )
+    )
+    | {f"assumption.{end}" for end in ("overturned", "undelivered", "delivered")}
 )
-_ALARMS = Filter(
-    frozenset({"escalation.snoozed", "escalation.resolved", "escalation.dismissed", "assumption.overturned"})
-)
+_ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
 _PRUNE_SECONDS = 3600.0
@@ -61,7 +64,8 @@ class App:
         self.home = home
         self.database = database
         self.origin = origin_of(home)
-        project = partial(projection.project, origin=self.origin)
+        self.policies = policies_of(settings, lambda channel: (channel.url, None))
+        project = partial(projection.project, origin=self.origin, policies=self.policies)
         self.ingest = Ingest(database, home / "sessions", self.origin, workspace.root, [project])
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
@@ -88,7 +92,7 @@ class App:
         self.write_replies()
 
     def write_replies(self) -> None:
-        trouble = reply.write_out(self.database, self.origin, self.home / "replies", _tell_of_reply)
+        trouble = reply.write_out(self.database, self.origin, self.home, delivery.tell_of_writing)
         if trouble and trouble != self.reply_trouble:  # said once, not at every attempt
             log.warning("replies wait to be written, trying again", reason=trouble)
         self.reply_trouble = trouble
@@ -174,8 +178,7 @@ class App:
         due = self._next_ring()
         if due is not None and due <= clock.now():
             with self.database.transaction() as tx:
-                escalations.ring(tx, self._undelivered_after)
-                assumptions.ring(tx, self._undelivered_after)
+                escalations.ring(tx)
 
     def _seconds_to_next_ring(self) -> float | None:
         due = self._next_ring()
@@ -183,25 +186,4 @@ class App:
 
     def _next_ring(self) -> int | None:
         with self.database.read() as connection:
-            moments = [
-                escalations.next_ring(connection, self._undelivered_after),
-                assumptions.next_ring(connection, self._undelivered_after),
-            ]
-        return min((moment for moment in moments if moment is not None), default=None)
-
-    @property
-    def _undelivered_after(self) -> int:
-        return self.settings.reply.undelivered_after_seconds * clock.SECOND
-
-
-def _tell_of_reply(tx: Transaction, event_id: str, reason: str | None) -> None:
-    try:
-        row = escalations.get(tx.connection, event_id)
-    except NotFound:
-        if reason is not None:
-            assumptions.reply_failed(tx, event_id, reason)
-        return
-    if reason is None:
-        escalations.reply_written(tx, row)
-    else:
-        escalations.set_delivery(tx, row, Delivery.UNDELIVERED, reason)
+            return escalations.next_ring(connection)

@@ -1,6 +1,7 @@
 """Moments: microseconds since 1970 (UTC) inside, RFC 3339 text on the wire.
 
 One integer sorts, compares and stores alike on SQLite and PostgreSQL. Tests move time with time-machine.
+What waits inside a running process counts with `elapsed`, which nobody can set.
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ DAY = 86_400 * SECOND
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ONE = timedelta(microseconds=1)
+_RUNNING = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 # What both datetime and a 64-bit column can hold.
 _EARLIEST, _LATEST = 0, (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _ONE
 
 
 def now() -> int:
     return time.time_ns() // 1000
+
+
+def elapsed() -> int:
+    """Microseconds of a clock that only runs forward and counts the time that the machine slept."""
+    return time.clock_gettime_ns(_RUNNING) // 1000
 
 
 def rfc3339(moment: int) -> str:

@@ -24,9 +24,11 @@ from gemba import clock
 from gemba.action import Action
 from gemba.errors import Conflict, Invalid, NotFound
 from gemba.escalations import reply
+from gemba.escalations.answer import checked_text
 from gemba.escalations.assumption import Assumption, Overturned
-from gemba.escalations.escalation import Delivery, checked_text
+from gemba.escalations.escalation import Delivery
 from gemba.event import Draft
+from gemba.flows import wanted
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -52,6 +54,15 @@ assumptions = Table(
     Index("assumptions_by_delivery", "delivery", "overturned_at"),
     Index("assumptions_by_session", "session_id", "recorded_at", "id"),
 )
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """The operator's other decision as a reply's words."""
+
+    text: str
+    outcome: str = "overturned"
+    option: int | None = None
+    value: Any = msgspec.UNSET
 
 
 class Overturn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,7 +100,8 @@ def overturn(tx: Transaction, body: Overturn, *, id: str) -> Assumption:
     if tx.connection.execute(statement).rowcount != 1:
         first = view(_get(tx.connection, id))
         raise Conflict("it was overturned already", code="already_overturned", assumption=first)
-    reply.post(tx, row, "overturned", text, since=reply.Since(row.cwd, row.commit_hash))
+    reply.post(tx, row, Decided(text), turn=row.session_id, since=reply.Since(row.cwd, row.commit_hash))
+    wanted.want(tx, "deliver", f"deliver/{id}/{tx.now}", id=id, since=tx.now)
     tx.emit(Draft("assumption.overturned", {"text": text}, row.session_id, id))
     return view(_get(tx.connection, id))
 
@@ -105,7 +117,8 @@ def reply_read(tx: Transaction, draft: Draft) -> None:
         )
         .values(delivery=Delivery.DELIVERED)
     )
-    if tx.connection.execute(statement).rowcount:
+    if tx.connection.execute(statement).rowcount and draft.ref is not None:
+        reply.turn_over(tx, draft.ref)
         tx.emit(Draft("assumption.delivered", {}, draft.session_id, draft.ref))
 
 
@@ -125,17 +138,6 @@ def session_over(tx: Transaction, session_id: str) -> None:
     undeliverable(tx, "the session ended before it was read", assumptions.c.session_id == session_id)
 
 
-def ring(tx: Transaction, undelivered_after: int) -> None:
-    undeliverable(tx, "nobody has read it yet", assumptions.c.overturned_at <= tx.now - undelivered_after)
-
-
-def next_ring(connection: Connection, undelivered_after: int) -> int | None:
-    """When `ring` has something to do."""
-    first = select(func.min(assumptions.c.overturned_at)).where(assumptions.c.delivery == Delivery.PENDING)
-    sent: int | None = connection.execute(first).scalar()
-    return None if sent is None else sent + undelivered_after
-
-
 ACTIONS = (
     Action("/api/assumptions/{id}/overturn", overturn, Overturn, Assumption, "Decide otherwise; the agent is told"),
 )
@@ -145,10 +147,10 @@ def list_assumptions(
     connection: Connection, session: str | None, limit: int, before: tuple[int, str] | None
 ) -> tuple[list[Assumption], int, tuple[int, str] | None]:
     """Newest first: (a page, how many there are in all, where the next page starts)."""
-    wanted = () if session is None else (assumptions.c.session_id == session,)
-    total = connection.execute(select(func.count()).select_from(assumptions).where(*wanted)).scalar_one()
+    chosen = () if session is None else (assumptions.c.session_id == session,)
+    total = connection.execute(select(func.count()).select_from(assumptions).where(*chosen)).scalar_one()
     key = (assumptions.c.recorded_at, assumptions.c.id)
-    query = select(assumptions).where(*wanted).order_by(*(column.desc() for column in key)).limit(limit + 1)
+    query = select(assumptions).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
     if before is not None:
         query = query.where(tuple_(*key) < before)
     rows = connection.execute(query).all()

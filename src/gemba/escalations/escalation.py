@@ -6,14 +6,11 @@ Pure: the types, the state table, and the decision what an operator's words mean
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from gemba import wire
-from gemba.errors import Invalid
 from gemba.machine import Machine
-from gemba.text import storable
 
 
 class State(StrEnum):
@@ -64,7 +61,7 @@ Kind = Literal[
     "stalled",
 ]
 Outcome = Literal["answered", "default", "expired", "declined", "withdrawn"]
-Resolver = Literal["operator", "pane", "agent", "session", "policy"]
+Resolver = Literal["operator", "pane", "agent", "session", "policy", "rule"]
 Decision = Literal["yes", "no", "modify"]
 
 S = State
@@ -79,6 +76,8 @@ MACHINE = Machine(
         **{(state, "dismissed"): S.DISMISSED for state in UNRESOLVED},
         **{(state, "expired"): S.EXPIRED for state in UNRESOLVED},
         **{(state, "withdrawn"): S.WITHDRAWN for state in UNRESOLVED},
+        # An answer that comes after the time ran out, or that is another one than the policy's: the agent's next turn.
+        **{(state, "answered_late"): S.RESOLVED for state in (S.EXPIRED, S.RESOLVED)},
     },
 )
 
@@ -87,42 +86,93 @@ RANK = {Urgency.BLOCKING: 0, Urgency.ADVISORY: 1}
 
 
 class Respond(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An answer: a text, or an option by its number; yes / no / modify for a client's own prompt; or an action."""
+    """An answer: a text, an option by its number, or a value where the ask has a schema; yes / no / modify for a
+    client's own prompt; or an action. For `hold` seconds it is not sent and can be taken back."""
 
     text: str | None = None
     option: int | None = None
+    value: Any = msgspec.UNSET
     decision: Decision | None = None
     action: str | None = None
+    hold: Annotated[int, msgspec.Meta(ge=0, le=60)] = 0
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What the operator decided, in full: the words that reach the asker and how they came about."""
+    """What was decided, in full: the words that reach the asker, how they came about and who decided."""
 
     outcome: Outcome
     text: str
     by: Resolver
     option: int | None = None
+    value: Any = msgspec.UNSET
     decision: Decision | None = None
     action: str | None = None
+    who: str | None = None
+    rule_id: str | None = None
 
 
 class Resolution(msgspec.Struct, frozen=True):
-    """A stored reply, as the API shows it."""
+    """A stored reply, as the API shows it. `late`: it came after the ask's time had run out."""
 
     outcome: Outcome
     text: str
     option: int | None
+    value: Any
     decision: Decision | None
     action: str | None
     by: Resolver
+    who: str | None
+    rule_id: str | None
+    late: bool
     at: str
 
 
 class Stale(msgspec.Struct, frozen=True):
-    """The code moved since the ask: the commit it was made on, and the one that is checked out now."""
+    """The code moved since the ask: where it was made and what is there now. Figures only where one is asked for."""
 
     commit: str
-    head: str
+    head: str | None
+    branch: str | None
+    head_branch: str | None
+    gone: bool
+    files: int | None = None
+    insertions: int | None = None
+    deletions: int | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What was answered to an earlier ask, or what a rule answers."""
+
+    text: str
+    option: int | None = None
+    value: Any = None
+
+
+class Precedent(msgspec.Struct, frozen=True):
+    """An earlier answer to a like question, with its source and why it is like."""
+
+    escalation_id: str
+    session_id: str
+    text: str
+    answer: Answer
+    by: Resolver
+    who: str | None
+    at: str
+    score: float
+    why: str
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """An answer that must pass a check or a second person before it is given."""
+
+    text: str
+    option: int | None
+    value: Any
+    by: str
+    at: str
+    verifier: Literal["check", "person"]
+    state: Literal["waiting", "refused"]
+    note: str | None
 
 
 class Escalation(msgspec.Struct, frozen=True):
@@ -143,89 +193,29 @@ class Escalation(msgspec.Struct, frozen=True):
     text: str
     text_cut: bool
     options: list[str]
+    schema: dict[str, Any] | None
     bead_id: str | None
     waiting: bool
     opened_at: str
+    received_at: str
+    seen_at: str | None
     changed_at: str
     snoozed_until: str | None
     cwd: str | None
+    worktree: str | None
     commit: str | None
     branch: str | None
     stale: Stale | None
+    group_id: str
+    group_size: int
+    precedent: Precedent | None
+    policy: str | None
+    reminders: int
+    expires_at: str | None
+    proposal: Proposal | None
+    held_until: str | None
+    late: bool
+    turn_session: str | None
+    attempts: int
+    next_attempt_at: str | None
     resolution: Resolution | None
-
-
-def judge(channel: Channel, options: list[str], answer: Respond) -> Reply:
-    """What an operator's answer means for an escalation of this channel, or why it does not fit."""
-    given = [name for name in ("text", "option", "decision", "action") if getattr(answer, name) is not None]
-    text = checked_text(answer.text)
-    match channel:
-        case Channel.NOTIFICATION:
-            _only(given, ("decision", "text"), "a client's own prompt is answered with a decision")
-            if answer.decision is None:
-                raise _missing("decision", ["yes", "no", "modify"])
-            if answer.decision == "modify" and not text:
-                raise _missing("text", "what to do instead, with decision modify")
-            return Reply("answered", text or answer.decision, "operator", decision=answer.decision)
-        case Channel.SYSTEM:
-            _only(given, ("action", "text"), "this card is answered with one of its actions")
-            if answer.action not in options:
-                raise Invalid(
-                    f"action is {answer.action!r}; this card offers {', '.join(options) or 'none'}",
-                    code="invalid_value",
-                    pointer="/action",
-                    found=answer.action,
-                    allowed=options,
-                )
-            return Reply("answered", text, "operator", action=answer.action)
-        case _:
-            _only(given, ("text",) if answer.option is None else ("option",), "an answer is a text or an option")
-            if answer.option is not None:
-                return _chosen(options, answer.option)
-            if not text:
-                raise _missing("text", "a text that is not empty" + (", or an option's number" if options else ""))
-            return Reply("answered", text, "operator")
-
-
-def _chosen(options: list[str], number: int) -> Reply:
-    if not 1 <= number <= len(options):
-        allowed = f"1 to {len(options)}" if options else "none: this question has no options, answer with a text"
-        raise Invalid(
-            f"option is {number}; allowed: {allowed}",
-            code="invalid_value",
-            pointer="/option",
-            found=number,
-            allowed=allowed,
-        )
-    return Reply("answered", options[number - 1], "operator", option=number)
-
-
-def checked_text(text: str | None) -> str:
-    """An operator's words as they are stored, or why there are too many of them."""
-    stored = storable(text or "").strip()
-    if len(stored) > wire.MAX_TEXT:
-        raise Invalid(
-            f"text has {len(stored):,} characters; at most {wire.MAX_TEXT:,} are allowed",
-            code="too_long",
-            pointer="/text",
-            found=len(stored),
-            allowed=wire.MAX_TEXT,
-        )
-    return stored
-
-
-def _only(given: list[str], allowed: tuple[str, ...], why: str) -> None:
-    for name in given:
-        if name not in allowed:
-            raise Invalid(
-                f"{name} does not fit here: {why}",
-                code="unexpected_field",
-                pointer=f"/{name}",
-                found=name,
-                allowed=list(allowed),
-            )
-
-
-def _missing(name: str, allowed: str | list[str]) -> Invalid:
-    words = allowed if isinstance(allowed, str) else ", ".join(allowed)
-    return Invalid(f"{name} is missing; allowed: {words}", code="missing_field", pointer=f"/{name}", allowed=allowed)

@@ -16,7 +16,8 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select, tuple_
 from gemba import wire
 from gemba.errors import Invalid
 from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, State, Urgency
-from gemba.escalations.store import escalations, get, stale_of, view
+from gemba.escalations.stale import stale_of
+from gemba.escalations.store import escalations, get, view
 
 LONGEST_IN_LIST = 2_000
 

@@ -10,19 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, select
+from sqlalchemy import Row, or_, select
 
 from gemba import clock
 from gemba.escalations import assumptions
 from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
-from gemba.escalations.store import escalations, session_over, set_delivery, settle
+from gemba.escalations.policy import Policies
+from gemba.escalations.store import escalations, get, session_over, set_delivery, settle, watch
 from gemba.event import Draft
 from gemba.store.database import Transaction
 
 _RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent's window"
 
 
-def project(tx: Transaction, drafts: Sequence[Draft], origin: str) -> None:
+def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
     """Apply a batch of one home's frames in order. Asks in a row are inserted together, for speed."""
     opened: list[Draft] = []
     for draft in drafts:
@@ -31,16 +32,21 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str) -> None:
             continue
         apply = _APPLY.get(draft.name)
         if apply is not None:
-            _open(tx, opened, origin)
+            _open(tx, opened, origin, policies)
             opened = []
             apply(tx, draft)
         elif draft.name == "assumption_recorded":
             assumptions.record(tx, draft, origin)
-    _open(tx, opened, origin)
+    _open(tx, opened, origin, policies)
 
 
-def _open(tx: Transaction, drafts: Sequence[Draft], origin: str) -> None:
-    tx.insert_new(escalations, [_new_row(tx, draft, origin) for draft in drafts], "id")
+def _open(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
+    """Store the asks, and want the flows that remind of them and end them."""
+    rows = [_new_row(tx, draft, origin, policies) for draft in drafts]
+    new = tx.insert_new(escalations, rows, "id")
+    for row in rows:
+        if row["id"] in new and row["policy"] is not None:
+            watch(tx, get(tx.connection, row["id"]))
 
 
 def _user_message(tx: Transaction, draft: Draft) -> None:
@@ -84,7 +90,8 @@ def _permission_settled(tx: Transaction, draft: Draft) -> None:
 
 
 def _reply_read(tx: Transaction, draft: Draft) -> None:
-    row = _first(tx, escalations.c.id == draft.ref, escalations.c.session_id == draft.session_id)
+    reader = or_(escalations.c.session_id == draft.session_id, escalations.c.turn_session == draft.session_id)
+    row = _first(tx, escalations.c.id == draft.ref, reader)
     if row is not None:
         set_delivery(tx, row, Delivery.DELIVERED)
     assumptions.reply_read(tx, draft)
@@ -123,8 +130,9 @@ def _moment(tx: Transaction, draft: Draft) -> int:
     return min(clock.parse(draft.payload["asked_at"]) or tx.now, tx.now)
 
 
-def _new_row(tx: Transaction, draft: Draft, origin: str) -> dict[str, Any]:
+def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> dict[str, Any]:
     payload = draft.payload
+    policy = policies.match(payload["kind"], payload["urgency"])
     return {
         "id": draft.ref,
         "session_id": draft.session_id,
@@ -149,4 +157,11 @@ def _new_row(tx: Transaction, draft: Draft, origin: str) -> dict[str, Any]:
         "opened_at": _moment(tx, draft),
         "changed_at": tx.now,
         "origin": origin,
+        "received_at": tx.now,
+        "schema": None if payload.get("schema") is None else msgspec.json.encode(payload["schema"]).decode(),
+        "worktree": payload.get("worktree"),
+        "group_id": draft.ref,
+        "like_key": "",
+        "policy": None if policy is None else msgspec.json.encode(policy).decode(),
+        "expires_at": None if policy is None else policy.expires_at(tx.now),
     }

@@ -1,7 +1,8 @@
 """Replies on their way to the agents: an outbox row beside the resolution, then one file a reply.
 
 The row commits with the answer; the file is written afterwards, whole or not at all, and again after a crash.
-Writing twice writes the same bytes. The asker that reads it acknowledges with a frame.
+Writing twice writes the same bytes. The asker that reads it acknowledges with a frame. A reply that nobody waits for
+is also laid down as a turn: a second file, where its session finds it before it goes on.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, select, tuple_, update
+from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, false, select, tuple_, update
 
 from gemba import clock, git, wire
 from gemba.store.database import Database, Transaction
@@ -27,12 +28,16 @@ replies = Table(
     Column("body", Text),  # NULL: the file must go away again
     Column("written", Boolean, nullable=False),
     Column("at", BigInteger, nullable=False),
+    Column("due_at", BigInteger, nullable=False, server_default="0"),  # not written before
+    Column("turn", Text),  # the session whose next turn it is
+    Column("turn_wanted", Boolean, nullable=False, server_default=false()),  # until it is read
     Index("replies_to_write", "origin", "written", "at", "event_id"),
 )
 
 NOT_WRITTEN = "the reply could not be written"
 
 _PAGE = 200
+_LONGEST_QUESTION = 2_000
 
 
 class Since(msgspec.Struct, frozen=True):
@@ -43,46 +48,97 @@ class Since(msgspec.Struct, frozen=True):
 
 
 class Body(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a reply file says."""
+    """What a reply file says; a turn says also what it answers."""
 
     event_id: str
     outcome: str
     text: str
     at: str
     option: int | None = None
+    value: Any = msgspec.UNSET
+    late: bool = False
     commits: list[str] = []
     since: Since | None = None
+    question: str = ""
+
+
+class Words(Protocol):
+    """What is said: a resolution, or that an assumption was overturned."""
+
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def option(self) -> int | None: ...
+    @property
+    def value(self) -> Any: ...
 
 
 def post(
     tx: Transaction,
     ask: Row[Any],
-    outcome: str,
-    text: str,
-    option: int | None = None,
+    words: Words,
+    *,
+    due_at: int = 0,
+    turn: str | None = None,
     since: Since | None = None,
 ) -> None:
     """Put the reply to an escalation or assumption into the outbox, in the transaction of the decision it carries."""
-    body = Body(ask.id, outcome, text, clock.rfc3339(tx.now), option=option, since=since)
-    encoded = msgspec.json.encode(body).decode()
-    row = {"event_id": ask.id, "origin": ask.origin, "body": encoded, "written": False, "at": tx.now}
+    body = Body(
+        event_id=ask.id,
+        outcome=words.outcome,
+        text=words.text,
+        at=clock.rfc3339(tx.now),
+        option=words.option,
+        value=words.value,
+        late=turn is not None and since is None,
+        since=since,
+        question=ask.text[:_LONGEST_QUESTION],
+    )
+    row = {
+        "event_id": ask.id,
+        "origin": ask.origin,
+        "body": msgspec.json.encode(body).decode(),
+        "written": False,
+        "at": tx.now,
+        "due_at": due_at,
+        "turn": turn,
+        "turn_wanted": turn is not None,
+    }
     tx.put(replies, [row])
+
+
+def lay_down(tx: Transaction, event_id: str, session_id: str | None = None, origin: str | None = None) -> None:
+    """Write it again, and as the next turn of a session when one is named."""
+    values: dict[str, Any] = {"written": False, "at": tx.now}
+    if session_id is not None:
+        values |= {"turn": session_id, "turn_wanted": True}
+    if origin is not None:
+        values["origin"] = origin
+    tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(values))
+
+
+def turn_over(tx: Transaction, event_id: str) -> None:
+    """It was read: it is nobody's next turn any more."""
+    read = {"turn_wanted": False, "written": False, "at": tx.now}
+    tx.connection.execute(update(replies).where(replies.c.event_id == event_id, replies.c.turn_wanted).values(read))
 
 
 def retract(tx: Transaction, event_id: str) -> None:
     """Take a reply back that nobody should read any more."""
-    gone = {"body": None, "written": False, "at": tx.now}
+    gone = {"body": None, "written": False, "at": tx.now, "due_at": 0, "turn_wanted": False}
     tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(gone))
 
 
 def write_out(
-    database: Database, origin: str, folder: Path, tell: Callable[[Transaction, str, str | None], None]
+    database: Database, origin: str, home: Path, tell: Callable[[Transaction, str, str | None], None]
 ) -> str | None:
     """Write every reply that is due here; the reason when some could not be. `tell` hears what became of each."""
     trouble: str | None = None
     place = (0, "")
     while rows := _due(database, origin, place):
-        reasons = [_bring_to_disk(folder, row) for row in rows]
+        reasons = [_bring_to_disk(home, row) for row in rows]
         with database.transaction() as tx:
             for row, reason in zip(rows, reasons, strict=True):
                 if reason is None:
@@ -96,7 +152,7 @@ def write_out(
 def _due(database: Database, origin: str, after: tuple[int, str]) -> Sequence[Row[Any]]:
     """The next page of what is not on disk yet; one that cannot be written does not stand in the others' way."""
     key = (replies.c.at, replies.c.event_id)
-    wanted = (replies.c.origin == origin, ~replies.c.written, tuple_(*key) > after)
+    wanted = (replies.c.origin == origin, ~replies.c.written, replies.c.due_at <= clock.now(), tuple_(*key) > after)
     due = select(replies).where(*wanted).order_by(*key).limit(_PAGE)
     with database.read() as connection:
         return connection.execute(due).all()
@@ -111,31 +167,44 @@ def _mark_written(tx: Transaction, row: Row[Any]) -> None:
         tx.connection.execute(update(replies).where(*same).values(written=True))
 
 
-def _bring_to_disk(folder: Path, row: Row[Any]) -> str | None:
+def _bring_to_disk(home: Path, row: Row[Any]) -> str | None:
     """The reason when it failed."""
-    target = folder / f"{row.event_id}.json"
+    name = f"{row.event_id}.json"
+    target = home / "replies" / name
     try:
-        if row.body is None:
+        body = None if row.body is None else _with_commits(msgspec.json.decode(row.body, type=Body))
+        if body is None:
             target.unlink(missing_ok=True)
         else:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write_whole(target, _with_commits(row.body.encode()))
+            _write_whole(target, msgspec.structs.replace(body, question=""))
+        if row.turn is not None:
+            _bring_turn(home / "turns", Path(wire.safe_id(row.turn), name), body if row.turn_wanted else None)
     except OSError as error:
         return f"{NOT_WRITTEN}: {error.strerror}"
     return None
 
 
-def _with_commits(data: bytes) -> bytes:
+def _bring_turn(turns: Path, place: Path, body: Body | None) -> None:
+    """In its session's folder as long as it is wanted, and in no other one's."""
+    for other in turns.glob(f"*/{place.name}"):
+        if body is None or other != turns / place:
+            other.unlink(missing_ok=True)
+    if body is not None:
+        _write_whole(turns / place, body)
+
+
+def _with_commits(body: Body) -> Body:
     """Name the commits made since, for a reply that undoes a decision."""
-    body = msgspec.json.decode(data, type=Body)
     if body.since is None:
-        return data
+        return body
     commits = git.commits_since(body.since.cwd or "", body.since.commit or "")
-    return msgspec.json.encode(msgspec.structs.replace(body, commits=commits, since=None))
+    return msgspec.structs.replace(body, commits=commits, since=None)
 
 
-def _write_whole(target: Path, data: bytes) -> None:
+def _write_whole(target: Path, body: Body) -> None:
     """In one step for its reader. Two that write the same reply, a server and a command, do so one after the other."""
+    data = msgspec.json.encode(body)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.partial")
     file = wire.open_locked(str(partial))
     try:

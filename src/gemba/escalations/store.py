@@ -1,11 +1,12 @@
 """The escalations table and every move of an escalation. A move is `UPDATE … WHERE state = <as read>` and its event.
 
-Of two that move the same escalation at once, one wins; the other gets a Conflict that shows what won.
+Of two that move the same escalation at once, one wins; the other gets a Conflict that shows what won. What must
+happen later, a reminder, an expiry, a delivery, is wanted as a flow in the transaction of the move it follows from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -20,31 +21,32 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
+    false,
     or_,
     select,
     update,
 )
 
-from gemba import clock, wire
-from gemba.action import Action, Nothing
-from gemba.errors import Conflict, Invalid, NotFound
-from gemba.escalations import reply
+from gemba import clock
+from gemba.errors import Conflict, NotFound
+from gemba.escalations import reply, search
 from gemba.escalations.escalation import (
     MACHINE,
     UNRESOLVED,
     Channel,
     Delivery,
     Escalation,
+    Precedent,
+    Proposal,
     Reply,
     Resolution,
-    Respond,
     Stale,
     State,
     Urgency,
-    checked_text,
-    judge,
 )
+from gemba.escalations.policy import Policy
 from gemba.event import Draft
+from gemba.flows import wanted
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -83,6 +85,26 @@ escalations = Table(
     Column("resolved_by", Text),
     Column("resolved_at", BigInteger),
     Column("origin", Text, nullable=False),  # the home that its session writes to
+    Column("received_at", BigInteger, nullable=False, server_default="0"),  # when we took it in: policies count from it
+    Column("seen_at", BigInteger),
+    Column("schema", Text),
+    Column("reply_value", Text),
+    Column("worktree", Text),
+    Column("group_id", Text, nullable=False, server_default=""),  # the first of the like ones that wait together
+    Column("like_key", Text, nullable=False, server_default=""),
+    Column("policy", Text),  # as it was when the ask came, whole
+    Column("reminders", Integer, nullable=False, server_default="0"),
+    Column("reminded_at", BigInteger),
+    Column("expires_at", BigInteger),
+    Column("proposal", Text),
+    Column("resolved_as", Text),
+    Column("rule_id", Text),
+    Column("late", Boolean, nullable=False, server_default=false()),
+    Column("held_until", BigInteger),
+    Column("delivery_since", BigInteger),  # tells this delivery of its reply from an earlier one
+    Column("turn_session", Text),  # whose next turn the reply is
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("next_attempt_at", BigInteger),
     Index("escalations_inbox", "resolved", "rank", "opened_at", "id"),
     Index("escalations_by_change", "resolved", "changed_at", "id"),
     Index("escalations_by_rank", "rank", "opened_at", "id"),
@@ -90,76 +112,37 @@ escalations = Table(
     Index("escalations_by_bead", "bead_id", "rank", "opened_at"),
     Index("escalations_by_snooze", "snoozed_until"),
     Index("escalations_by_delivery", "delivery", "resolved_at"),
+    Index("escalations_by_group", "group_id", "resolved"),
+    Index("escalations_by_opening", "opened_at"),
 )
 
-_LONGEST_SNOOZE = 30 * clock.DAY
+ON_ITS_WAY = (Delivery.PENDING, Delivery.UNDELIVERED)
+
 _NO_ROUTE = "Gemba has no way into this agent's window yet: give the answer there"
-_UNREAD = "nobody has read it yet: the agent does not wait for it"
 _SESSION_OVER = "the session ended before the reply was read"
-
-
-class Dismiss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Decline to answer; the asker is told so, with the reason if there is one."""
-
-    text: str = ""
-
-
-class Snooze(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Show it again after some seconds, or at a time."""
-
-    seconds: int | None = None
-    until: str | None = None
-
-
-# ---- verbs ------------------------------------------------------------------------------------------------------
-
-
-def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
-    row = _unresolved(tx, id)
-    answer = judge(Channel(row.channel), options_of(row), body)
-    return settle(tx, row, "resolved", answer)
-
-
-def acknowledge(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
-    row = _unresolved(tx, id)
-    return view(row) if row.state == State.ACKNOWLEDGED else move(tx, row, "acknowledged", {"snoozed_until": None})
-
-
-def dismiss(tx: Transaction, body: Dismiss, *, id: str) -> Escalation:
-    reason = checked_text(body.text)
-    return settle(tx, _unresolved(tx, id), "dismissed", Reply("declined", reason, "operator"))
-
-
-def snooze(tx: Transaction, body: Snooze, *, id: str) -> Escalation:
-    until = _moment(body, tx.now)
-    return move(tx, _unresolved(tx, id), "snoozed", {"snoozed_until": until})
-
-
-def reopen(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
-    """Undo what the correlator concluded from typing in the pane: an answer it took for this one."""
-    row = _get_locked(tx, id)
-    if row.resolved_by != "pane":
-        how = f" by the {row.resolved_by}" if row.resolved_by else ""
-        raise Conflict(
-            f"it is {row.state}{how} and cannot be reopened: only what typing in the pane resolved can",
-            code="not_reopenable",
-            found=row.state,
-            escalation=view(row),
+# What an escalation no longer has once it waits again.
+_UNANSWERED: dict[str, Any] = {
+    **dict.fromkeys(
+        (
+            *(
+                "outcome",
+                "reply_text",
+                "reply_option",
+                "reply_value",
+                "decision",
+                "action",
+                "resolved_by",
+                "resolved_as",
+            ),
+            *("resolved_at", "rule_id", "snoozed_until", "delivery_note", "held_until", "turn_session", "proposal"),
+            "next_attempt_at",
+            "delivery_since",
         )
-    cleared = ("outcome", "reply_text", "reply_option", "decision", "action", "resolved_by", "resolved_at")
-    nothing: dict[str, Any] = dict.fromkeys((*cleared, "snoozed_until", "delivery_note"))
-    reopened = move(tx, row, "reopened", {**nothing, "delivery": Delivery.NONE})
-    reply.retract(tx, id)
-    return reopened
-
-
-ACTIONS = (
-    Action("/api/escalations/{id}/respond", respond, Respond, Escalation, "Answer it; the reply goes to the asker"),
-    Action("/api/escalations/{id}/ack", acknowledge, Nothing, Escalation, "Say that it was seen"),
-    Action("/api/escalations/{id}/dismiss", dismiss, Dismiss, Escalation, "Decline to answer"),
-    Action("/api/escalations/{id}/snooze", snooze, Snooze, Escalation, "Show it again later"),
-    Action("/api/escalations/{id}/reopen", reopen, Nothing, Escalation, "Open again what typing in the pane resolved"),
-)
+    ),
+    "delivery": Delivery.NONE,
+    "attempts": 0,
+    "late": False,
+}
 
 
 # ---- moves ------------------------------------------------------------------------------------------------------
@@ -174,15 +157,17 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
         .values(state=state, resolved=state not in UNRESOLVED, changed_at=tx.now, **changes)
     )
     if tx.connection.execute(statement).rowcount != 1:
-        raise _already(get(tx.connection, row.id))
+        raise already(get(tx.connection, row.id))
     moved = view(get(tx.connection, row.id))
     tx.emit(Draft(f"escalation.{event}", _told(moved), moved.session_id, moved.id))
     return moved
 
 
-def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply) -> Escalation:
-    """End it with a reply, and put the reply on its way."""
+def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: int = 0) -> Escalation:
+    """End it with a reply, and put that on its way: at once, or after so many seconds in which it can be undone."""
     delivery, note = _route(Channel(row.channel), answer)
+    late = event == "answered_late"
+    held_until = tx.now + hold * clock.SECOND if hold and delivery is Delivery.PENDING else None
     settled = move(
         tx,
         row,
@@ -194,66 +179,90 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply) -> Escalat
             "outcome": answer.outcome,
             "reply_text": answer.text,
             "reply_option": answer.option,
+            "reply_value": None if answer.value is msgspec.UNSET else msgspec.json.encode(answer.value).decode(),
             "decision": answer.decision,
             "action": answer.action,
             "resolved_by": answer.by,
+            "resolved_as": answer.who,
+            "rule_id": answer.rule_id,
             "resolved_at": tx.now,
+            "seen_at": row.seen_at or (tx.now if answer.by in ("operator", "pane") else None),
+            "proposal": None,
+            "late": late,
+            "held_until": held_until,
+            "turn_session": row.session_id if late else None,
+            "attempts": 0,
+            "next_attempt_at": None,
         },
     )
     # Only now: of two that settle it at once, one never gets here.
     if row.channel == Channel.TOOL_CALL:
-        reply.post(tx, row, answer.outcome, answer.text, answer.option)
+        reply.post(tx, row, answer, due_at=held_until or 0, turn=row.session_id if late else None)
+    if delivery is Delivery.PENDING:
+        deliver(tx, row.id)
+    search.index(tx, get(tx.connection, row.id))
     return settled
 
 
-def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str | None = None) -> None:
+def unsettle(tx: Transaction, row: Row[Any]) -> Escalation:
+    """Take an answer back that nobody has got: it waits again, and its policy counts anew."""
+    reopened = move(tx, row, "reopened", _UNANSWERED)
+    reply.retract(tx, row.id)
+    search.remove(tx, row.id)
+    watch(tx, get(tx.connection, row.id))
+    return reopened
+
+
+def watch(tx: Transaction, row: Row[Any]) -> None:
+    """Have its policy's reminders and expiry happen, counted from now."""
+    if row.policy is not None and policy_of(row).plan(tx.now) is not None:
+        wanted.want(tx, "watch", f"watch/{row.id}/{tx.now}", id=row.id, since=tx.now)
+
+
+def deliver(tx: Transaction, id: str) -> None:
+    """Have its reply seen to until it is read. The moment tells this delivery from one before it."""
+    tx.connection.execute(update(escalations).where(escalations.c.id == id).values(delivery_since=tx.now))
+    wanted.want(tx, "deliver", f"deliver/{id}/{tx.now}", id=id, since=tx.now)
+
+
+def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str | None = None) -> bool:
     """Record where a reply is, as long as nobody has read it; told once, when it changes."""
-    on_its_way = escalations.c.delivery.in_((Delivery.PENDING, Delivery.UNDELIVERED))
     is_news = or_(escalations.c.delivery != delivery, escalations.c.delivery_note.is_distinct_from(note))
     statement = (
         update(escalations)
-        .where(escalations.c.id == row.id, on_its_way, is_news)
-        .values(delivery=delivery, delivery_note=note)
+        .where(escalations.c.id == row.id, escalations.c.delivery.in_(ON_ITS_WAY), is_news)
+        .values(delivery=delivery, delivery_note=note, next_attempt_at=None)
     )
-    if tx.connection.execute(statement).rowcount:
-        tx.emit(Draft(f"escalation.{delivery}", {"note": note}, row.session_id, row.id))
-
-
-def reply_written(tx: Transaction, row: Row[Any]) -> None:
-    """After it could not be for a while: what is told of it is no longer true."""
-    if row.delivery_note is not None and row.delivery_note.startswith(reply.NOT_WRITTEN):
-        set_delivery(tx, row, Delivery.UNDELIVERED, _UNREAD)
+    if not tx.connection.execute(statement).rowcount:
+        return False
+    if delivery is Delivery.DELIVERED:
+        reply.turn_over(tx, row.id)
+    tx.emit(Draft(f"escalation.{delivery}", {"note": note}, row.session_id, row.id))
+    return True
 
 
 def session_over(tx: Transaction, session_id: str) -> None:
     """Its session ended: nobody waits for an answer any more, and replies on their way have no reader."""
     of_session = escalations.c.session_id == session_id
     asked = escalations.c.channel.in_((Channel.TOOL_CALL, Channel.NOTIFICATION))
-    for row in _locked(tx, of_session, ~escalations.c.resolved, asked):
+    for row in locked(tx, of_session, ~escalations.c.resolved, asked):
         settle(tx, row, "withdrawn", Reply("withdrawn", "the session ended", "session"))
     pending = escalations.c.delivery == Delivery.PENDING
     for row in tx.connection.execute(select(escalations).where(of_session, pending)).all():
         set_delivery(tx, row, Delivery.UNDELIVERED, _SESSION_OVER)
 
 
-def ring(tx: Transaction, undelivered_after: int) -> None:
-    """What is due now: snoozed ones come back, replies that nobody reads are shown as undelivered."""
-    for row in _locked(tx, escalations.c.snoozed_until <= tx.now):
+def ring(tx: Transaction) -> None:
+    """What is due now: snoozed ones come back."""
+    for row in locked(tx, escalations.c.snoozed_until <= tx.now):
         move(tx, row, "reopened", {"snoozed_until": None})
-    late = escalations.c.resolved_at <= tx.now - undelivered_after
-    pending = select(escalations).where(escalations.c.delivery == Delivery.PENDING, late)
-    for row in tx.connection.execute(pending).all():
-        set_delivery(tx, row, Delivery.UNDELIVERED, _UNREAD)
 
 
-def next_ring(connection: Connection, undelivered_after: int) -> int | None:
+def next_ring(connection: Connection) -> int | None:
     """When `ring` has something to do."""
     first = select(escalations.c.snoozed_until).where(escalations.c.snoozed_until.is_not(None))
-    woken = connection.execute(first.order_by(escalations.c.snoozed_until).limit(1)).scalar()
-    pending = select(escalations.c.resolved_at).where(escalations.c.delivery == Delivery.PENDING)
-    sent = connection.execute(pending.order_by(escalations.c.resolved_at).limit(1)).scalar()
-    moments = [woken, None if sent is None else sent + undelivered_after]
-    return min((moment for moment in moments if moment is not None), default=None)
+    woken: int | None = connection.execute(first.order_by(escalations.c.snoozed_until).limit(1)).scalar()
+    return woken
 
 
 # ---- rows -------------------------------------------------------------------------------------------------------
@@ -266,11 +275,57 @@ def get(connection: Connection, id: str) -> Row[Any]:
     return row
 
 
+def get_locked(tx: Transaction, id: str) -> Row[Any]:
+    """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
+    row = tx.connection.execute(select(escalations).where(escalations.c.id == id).with_for_update()).first()
+    return get(tx.connection, id) if row is None else row
+
+
+def locked(tx: Transaction, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
+    """For a move that nobody waits for the outcome of: what others settle at this moment is left out, not refused."""
+    rows = select(escalations).where(*conditions).order_by(escalations.c.id).with_for_update()
+    return tx.connection.execute(rows).all()
+
+
+def unresolved(tx: Transaction, id: str) -> Row[Any]:
+    row = get_locked(tx, id)
+    if row.resolved:
+        raise already(row)
+    return row
+
+
+def already(row: Row[Any]) -> Conflict:
+    shown = view(row)
+    words = f": {shown.resolution.text}" if shown.resolution and shown.resolution.text else ""
+    return Conflict(
+        f"it is {shown.state} already{words}",
+        code="already_resolved" if row.resolved else "changed_meanwhile",
+        found=str(shown.state),
+        allowed=[str(state) for state in UNRESOLVED],
+        escalation=shown,
+    )
+
+
 def options_of(row: Row[Any]) -> list[str]:
     return msgspec.json.decode(row.options, type=list[str])
 
 
-def view(row: Row[Any], *, longest: int | None = None, stale: Stale | None = None) -> Escalation:
+def schema_of(row: Row[Any]) -> Any:
+    return None if row.schema is None else msgspec.json.decode(row.schema)
+
+
+def policy_of(row: Row[Any]) -> Policy:
+    return msgspec.json.decode(row.policy, type=Policy)
+
+
+def view(
+    row: Row[Any],
+    *,
+    longest: int | None = None,
+    stale: Stale | None = None,
+    precedent: Precedent | None = None,
+    group_size: int = 1,
+) -> Escalation:
     cut = longest is not None and len(row.text) > longest
     return Escalation(
         id=row.id,
@@ -288,31 +343,37 @@ def view(row: Row[Any], *, longest: int | None = None, stale: Stale | None = Non
         text=row.text[:longest] if cut else row.text,
         text_cut=cut,
         options=options_of(row),
+        schema=schema_of(row),
         bead_id=row.bead_id,
         waiting=row.waiting,
         opened_at=clock.rfc3339(row.opened_at),
+        received_at=clock.rfc3339(row.received_at),
+        seen_at=_time(row.seen_at),
         changed_at=clock.rfc3339(row.changed_at),
-        snoozed_until=None if row.snoozed_until is None else clock.rfc3339(row.snoozed_until),
+        snoozed_until=_time(row.snoozed_until),
         cwd=row.cwd,
+        worktree=row.worktree,
         commit=row.commit_hash,
         branch=row.branch,
         stale=stale,
+        group_id=row.group_id,
+        group_size=group_size,
+        precedent=precedent,
+        policy=None if row.policy is None else policy_of(row).name,
+        reminders=row.reminders,
+        expires_at=_time(row.expires_at),
+        proposal=None if row.proposal is None else msgspec.json.decode(row.proposal, type=Proposal),
+        held_until=_time(row.held_until),
+        late=row.late,
+        turn_session=row.turn_session,
+        attempts=row.attempts,
+        next_attempt_at=_time(row.next_attempt_at),
         resolution=_resolution(row),
     )
 
 
-def _get_locked(tx: Transaction, id: str) -> Row[Any]:
-    """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
-    row = tx.connection.execute(select(escalations).where(escalations.c.id == id).with_for_update()).first()
-    return get(tx.connection, id) if row is None else row
-
-
-def stale_of(row: Row[Any], head_of: Callable[[str], tuple[str | None, str | None]] = wire.git_head) -> Stale | None:
-    """Whether the code moved since the ask, from git's files, as long as the answer matters."""
-    if row.resolved or row.commit_hash is None or row.cwd is None:
-        return None
-    head, _ = head_of(row.cwd)
-    return None if head is None or head == row.commit_hash else Stale(row.commit_hash, head)
+def _time(moment: int | None) -> str | None:
+    return None if moment is None else clock.rfc3339(moment)
 
 
 def _resolution(row: Row[Any]) -> Resolution | None:
@@ -322,35 +383,14 @@ def _resolution(row: Row[Any]) -> Resolution | None:
         outcome=row.outcome,
         text=row.reply_text or "",
         option=row.reply_option,
+        value=None if row.reply_value is None else msgspec.json.decode(row.reply_value),
         decision=row.decision,
         action=row.action,
         by=row.resolved_by,
+        who=row.resolved_as,
+        rule_id=row.rule_id,
+        late=row.late,
         at=clock.rfc3339(row.resolved_at),
-    )
-
-
-def _locked(tx: Transaction, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:
-    """For a move that nobody waits for the outcome of: what others settle at this moment is left out, not refused."""
-    rows = select(escalations).where(*conditions).order_by(escalations.c.id).with_for_update()
-    return tx.connection.execute(rows).all()
-
-
-def _unresolved(tx: Transaction, id: str) -> Row[Any]:
-    row = _get_locked(tx, id)
-    if row.resolved:
-        raise _already(row)
-    return row
-
-
-def _already(row: Row[Any]) -> Conflict:
-    shown = view(row)
-    words = f": {shown.resolution.text}" if shown.resolution and shown.resolution.text else ""
-    return Conflict(
-        f"it is {shown.state} already{words}",
-        code="already_resolved" if row.resolved else "changed_meanwhile",
-        found=str(shown.state),
-        allowed=[str(state) for state in UNRESOLVED],
-        escalation=shown,
     )
 
 
@@ -373,23 +413,3 @@ def _told(moved: Escalation) -> dict[str, Any]:
         "snoozed_until": moved.snoozed_until,
         "resolution": moved.resolution,
     }
-
-
-def _moment(body: Snooze, now: int) -> int:
-    if (body.seconds is None) == (body.until is None):
-        raise Invalid("a snooze needs either seconds or until", code="missing_field", pointer="/seconds")
-    if body.seconds is not None:
-        until: int | None = now + min(body.seconds, _LONGEST_SNOOZE) * clock.SECOND
-        pointer, found = "/seconds", str(body.seconds)
-    else:
-        until = clock.parse(body.until or "")
-        pointer, found = "/until", str(body.until)
-    if until is None or not now < until <= now + _LONGEST_SNOOZE:
-        raise Invalid(
-            f"{pointer[1:]} is {found[:80]!r}; it must lie in the future, at most 30 days from now",
-            code="invalid_value",
-            pointer=pointer,
-            found=found[:80],
-            allowed="1 to 2592000 seconds, or an RFC 3339 time with its zone within 30 days",
-        )
-    return until

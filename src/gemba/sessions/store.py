@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from gemba import clock, wire
+from gemba.errors import Conflict, NotFound
 from gemba.event import Draft
 from gemba.sessions.frames import Frame
 from gemba.sessions.log import Position
@@ -78,6 +79,7 @@ sessions = Table(
     Column("prompts", Text, nullable=False),
     Column("first_seen_at", BigInteger, nullable=False),
     Column("last_frame_at", BigInteger, nullable=False),
+    Column("origin", Text),  # the home that it writes to
     Index("sessions_by_last_frame", "last_frame_at"),
 )
 
@@ -161,22 +163,37 @@ def read_strays(connection: Connection) -> list[tuple[str, int, str]]:
 # ---- sessions ---------------------------------------------------------------------------------------------------
 
 
-def meet(tx: Transaction, batch: Sequence[Frame]) -> dict[str, Facts]:
+def meet(tx: Transaction, batch: Sequence[Frame], origin: str) -> dict[str, Facts]:
     """Make sure that every session of the batch has a row; what is known of each."""
     ids = {frame.session_id for frame in batch}
     agent_types = dict.fromkeys(ids, "") | {f.session_id: name for f in batch if (name := agent_type_of(f))}
     known = {row.id: row for row in tx.connection.execute(select(sessions).where(sessions.c.id.in_(ids)))}
-    tx.insert_new(sessions, [_new_row(tx, id, agent_types[id]) for id in ids if id not in known], "id")
+    tx.insert_new(sessions, [_new_row(tx, id, agent_types[id], origin) for id in ids if id not in known], "id")
     seen = [{"seen": id, "agent": agent_types[id]} for id in known]
     if seen:
         agent = bindparam("agent", type_=Text)
         tx.connection.execute(
             update(sessions)
             .where(sessions.c.id == bindparam("seen"))
-            .values(last_frame_at=tx.now, agent_type=case((agent != "", agent), else_=sessions.c.agent_type)),
+            .values(
+                last_frame_at=tx.now,
+                agent_type=case((agent != "", agent), else_=sessions.c.agent_type),
+                origin=origin,
+            ),
             seen,
         )
     return {id: _facts(known[id]) if id in known else Facts() for id in ids}
+
+
+def origin_of_session(tx: Transaction, id: str) -> str:
+    """The home that a living session writes to, and so reads from."""
+    row = tx.connection.execute(select(sessions.c.origin, sessions.c.lifecycle).where(sessions.c.id == id)).first()
+    if row is None or row.origin is None:
+        raise NotFound(f"no session has the id {id}", code="not_found", found=id)
+    if row.lifecycle not in (Lifecycle.STARTING, Lifecycle.RUNNING):
+        raise Conflict(f"the session {id} is {row.lifecycle}", code="session_over", found=row.lifecycle)
+    origin: str = row.origin
+    return origin
 
 
 def _facts(row: Row[Any]) -> Facts:
@@ -232,7 +249,7 @@ def _changes(tx: Transaction, draft: Draft) -> dict[str, Any]:
     return {}
 
 
-def _new_row(tx: Transaction, id: str, agent_type: str) -> dict[str, Any]:
+def _new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str, Any]:
     return {
         "id": id,
         "agent_type": agent_type,
@@ -246,6 +263,7 @@ def _new_row(tx: Transaction, id: str, agent_type: str) -> dict[str, Any]:
         "prompts": "[]",
         "first_seen_at": tx.now,
         "last_frame_at": tx.now,
+        "origin": origin,
     }
 
 

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
@@ -27,6 +28,8 @@ from gemba.errors import Unusable
 from gemba.event import Draft
 from gemba.store import events
 
+OPERATOR = "operator"  # the name of the one person that a workspace has by itself
+
 _BUSY_SECONDS = 30
 
 # A database that is gone, locked or full, or has no connection left: it may do the same thing later.
@@ -35,6 +38,7 @@ REFUSALS = (DBAPIError, NoConnectionLeft)
 _PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "30"}
 # Errors are logged, and what agents and operators wrote must not be: no statement's values in their text.
 _QUIET: dict[str, Any] = {"hide_parameters": True}
+_SQLITE: dict[str, Any] = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
@@ -45,8 +49,9 @@ class Transaction:
     thing that concurrent writers wait for and no two of them can wait for each other.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, actor: str = OPERATOR) -> None:
         self.connection = connection
+        self.actor = actor  # the person on whose behalf it changes something, when there is one
         self.now = clock.now()
         self.drafts: list[Draft] = []
 
@@ -92,21 +97,35 @@ class Database:
             yield connection
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self, actor: str = OPERATOR) -> Iterator[Transaction]:
         if self._one_writer is None:
-            yield from self._write()
+            yield from self._write(actor)
         else:
             with self._one_writer:
-                yield from self._write()
+                yield from self._write(actor)
 
-    def _write(self) -> Iterator[Transaction]:
+    def _write(self, actor: str) -> Iterator[Transaction]:
         with self.engine.connect().execution_options(gemba_writes=True) as connection, connection.begin():
-            transaction = Transaction(connection)
+            transaction = Transaction(connection, actor)
             yield transaction
             told = events.append(connection, transaction.now, transaction.drafts)
         if told:
             for tell in self.on_commit:
                 tell()
+
+    def engine_beside(self, file: Path) -> Engine:
+        """An engine for a library that keeps tables of its own: a second SQLite file, or the same PostgreSQL server."""
+        if not self.is_sqlite:
+            return create_engine(self.engine.url, pool_pre_ping=True, **_QUIET)
+        _make_private(str(file))
+        engine = create_engine(URL.create("sqlite", database=str(file)), connect_args=_SQLITE, **_QUIET)
+
+        @event.listens_for(engine, "connect")
+        def set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+            connection.isolation_level = "IMMEDIATE"
+            _set_pragmas(connection)
+
+        return engine
 
     def close(self) -> None:
         self.engine.dispose()
@@ -156,19 +175,14 @@ def explained(what: str) -> Iterator[None]:
 
 def _sqlite_engine(url: URL) -> Engine:
     if url.database not in (None, "", ":memory:"):
-        # What agents ask is for this user's eyes; the journals take the file's mode.
-        with contextlib.suppress(OSError):
-            os.close(os.open(url.database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    engine = create_engine(url, connect_args={"check_same_thread": False, "timeout": _BUSY_SECONDS}, **_QUIET)
+        _make_private(url.database)
+    engine = create_engine(url, connect_args=_SQLITE, **_QUIET)
 
     @event.listens_for(engine, "connect")
     def set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
         # The driver's own transactions would begin deferred and late; ours begin where we say.
         connection.isolation_level = None
-        cursor = connection.cursor()
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
+        _set_pragmas(connection)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -177,3 +191,16 @@ def _sqlite_engine(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _make_private(file: str) -> None:
+    """What agents ask is for this user's eyes; the journals take the file's mode."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def _set_pragmas(connection: sqlite3.Connection) -> None:
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()

@@ -1,0 +1,103 @@
+"""Answers that must pass something before they are given: a command that checks them, or a second person.
+
+Until then the escalation stays unresolved and carries the proposal. Whatever goes wrong with a check, the answer is
+not given: it is refused with the reason, and the escalation waits for another one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, update
+
+from gemba import clock
+from gemba.errors import Conflict
+from gemba.escalations.escalation import Escalation, Proposal, Reply
+from gemba.escalations.policy import Verify
+from gemba.escalations.store import escalations, get, settle, view
+from gemba.event import Draft
+from gemba.flows import wanted
+from gemba.store.database import Transaction
+
+
+def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Escalation:
+    """Put an answer forward. One at a time: the next only after this one was refused."""
+    if row.proposal is not None and (waiting := _proposal(row)).state == "waiting":
+        raise Conflict(
+            f"{waiting.by} has proposed an answer already, which waits to be verified: {waiting.text}",
+            code="already_proposed",
+            found=waiting.by,
+            escalation=view(row),
+        )
+    proposal = Proposal(
+        text=answer.text,
+        option=answer.option,
+        value=None if answer.value is msgspec.UNSET else answer.value,
+        by=answer.who or answer.by,
+        at=clock.rfc3339(tx.now),
+        verifier="person" if verify.person else "check",
+        state="waiting",
+        note=None,
+    )
+    _keep(tx, row, proposal, "proposed")
+    if not verify.person:
+        wanted.want(tx, "verify", f"verify/{row.id}/{tx.now}", id=row.id, at=proposal.at)
+    return view(get(tx.connection, row.id))
+
+
+def confirm(tx: Transaction, row: Row[Any]) -> Escalation:
+    proposal = _waiting_for_a_person(row)
+    if proposal.by == tx.actor:
+        raise Conflict(
+            f"{tx.actor} proposed this answer; somebody else must agree to it",
+            code="same_person",
+            found=tx.actor,
+            escalation=view(row),
+        )
+    return give(tx, row, proposal)
+
+
+def reject(tx: Transaction, row: Row[Any], why: str) -> Escalation:
+    """Refused by a second person, or taken back by the one who proposed it."""
+    return refuse(tx, row, _waiting_for_a_person(row), f"{tx.actor}: {why}")
+
+
+def give(tx: Transaction, row: Row[Any], proposal: Proposal) -> Escalation:
+    """It passed: it is the answer now."""
+    value = msgspec.UNSET if row.schema is None else proposal.value
+    answer = Reply("answered", proposal.text, "operator", option=proposal.option, value=value, who=proposal.by)
+    return settle(tx, row, "resolved", answer)
+
+
+def refuse(tx: Transaction, row: Row[Any], proposal: Proposal, note: str) -> Escalation:
+    _keep(tx, row, msgspec.structs.replace(proposal, state="refused", note=note), "refused")
+    return view(get(tx.connection, row.id))
+
+
+def waiting_proposal(row: Row[Any], at: str) -> Proposal | None:
+    """The proposal that was made at that moment, if it still waits."""
+    if row.resolved or row.proposal is None:
+        return None
+    proposal = _proposal(row)
+    return proposal if proposal.state == "waiting" and proposal.at == at else None
+
+
+def _waiting_for_a_person(row: Row[Any]) -> Proposal:
+    proposal = None if row.proposal is None else _proposal(row)
+    if proposal is None or proposal.state != "waiting" or proposal.verifier != "person":
+        raise Conflict("no proposed answer waits for a second person", code="not_proposed", escalation=view(row))
+    return proposal
+
+
+def _proposal(row: Row[Any]) -> Proposal:
+    return msgspec.json.decode(row.proposal, type=Proposal)
+
+
+def _keep(tx: Transaction, row: Row[Any], proposal: Proposal, event: str) -> None:
+    encoded = msgspec.json.encode(proposal).decode()
+    seen = {"seen_at": row.seen_at or tx.now, "changed_at": tx.now}
+    statement = update(escalations).where(escalations.c.id == row.id).values(proposal=encoded, **seen)
+    tx.connection.execute(statement)
+    told = {"by": proposal.by, "verifier": proposal.verifier, "state": proposal.state, "note": proposal.note}
+    tx.emit(Draft(f"escalation.{event}", told, row.session_id, row.id))

@@ -1,0 +1,89 @@
+"""The flows that should run, as rows beside the state they belong to: the source of truth, of which the engine's own
+tables are only the record of how far each got.
+
+A flow is wanted in the transaction of the change that makes it necessary, so it starts if and only if that commits;
+its row goes when it is over. A row without a run, after a crash between the two or because the engine's tables were
+lost, is simply started again: an id runs once, and every step of a flow is safe to repeat.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, delete, select, update
+
+from gemba.store.database import Transaction
+from gemba.store.schema import metadata
+
+flows = Table(
+    "flows",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("args", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("run", Integer, nullable=False),  # which try this is; it grows when one ended in an error
+    Column("started", Boolean, nullable=False),
+    Column("trouble", Text),  # why the last run ended before its end
+    Index("flows_to_start", "started", "at", "id"),
+)
+
+_PAGE = 500
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """One flow: which one it is, what it is about, and the id that its run has in the engine."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+    run: int
+
+    @property
+    def run_id(self) -> str:
+        return f"{self.id}/{self.run}"
+
+
+def want(tx: Transaction, name: str, id: str, /, **args: Any) -> None:
+    """Have a flow run. Wanting an id that is wanted already changes nothing."""
+    row = {"id": id, "name": name, "args": _encode(args), "at": tx.now, "run": 1, "started": False}
+    tx.insert_new(flows, [row], "id")
+
+
+def to_start(connection: Connection) -> list[Wanted]:
+    """The first of those that nobody has started."""
+    query = select(flows).where(~flows.c.started).order_by(flows.c.at, flows.c.id).limit(_PAGE)
+    return [_wanted(row) for row in connection.execute(query)]
+
+
+def unfinished(connection: Connection) -> list[Wanted]:
+    return [_wanted(row) for row in connection.execute(select(flows).order_by(flows.c.at, flows.c.id))]
+
+
+def mark_started(tx: Transaction, ids: list[str]) -> None:
+    tx.connection.execute(update(flows).where(flows.c.id.in_(ids)).values(started=True))
+
+
+def finish(tx: Transaction, id: str) -> None:
+    tx.connection.execute(delete(flows).where(flows.c.id == id))
+
+
+def run_again(tx: Transaction, id: str, run: int, trouble: str) -> None:
+    """Its run ended in an error: the next one begins anew, later."""
+    statement = update(flows).where(flows.c.id == id, flows.c.run == run)
+    tx.connection.execute(statement.values(run=run + 1, started=True, trouble=trouble))
+
+
+def troubled(connection: Connection) -> list[tuple[str, str]]:
+    """Flows whose last run failed, and how."""
+    query = select(flows.c.id, flows.c.trouble).where(flows.c.trouble.is_not(None)).limit(_PAGE)
+    return [(row.id, row.trouble) for row in connection.execute(query)]
+
+
+def _wanted(row: Row[Any]) -> Wanted:
+    return Wanted(row.id, row.name, msgspec.json.decode(row.args), row.run)
+
+
+def _encode(args: dict[str, Any]) -> str:
+    return msgspec.json.encode(args).decode()
