@@ -10,12 +10,13 @@ import os
 import re
 import tempfile
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from gemba import wire
+from gemba import toml, wire
 from gemba.errors import Invalid, Unusable
 
 # A unix socket's path is limited to 108 bytes on Linux and 104 elsewhere.
@@ -103,12 +104,12 @@ class PolicySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: tuple[str, ...] = ()
     remind_after: Duration | None = None
     repeat_every: Duration | None = None
-    repeat_at_most: AtLeastOne | None = None
+    repeat_at_most: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = None
     notify: tuple[str, ...] = ()
     then_notify: tuple[str, ...] = ()
     expire_after: Duration | None = None
     default_answer: str | None = None
-    default_option: AtLeastOne | None = None
+    default_option: Annotated[int, msgspec.Meta(ge=1, le=wire.MAX_OPTIONS)] | None = None
     verify: VerifySettings | None = None
 
 
@@ -129,6 +130,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attention: AttentionSettings = AttentionSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One fault of workspace.toml: the line it stands in, and a sentence: what was found, what is allowed."""
+
+    line: int
+    message: str
 
 
 class Workspace(msgspec.Struct, frozen=True):
@@ -206,8 +214,11 @@ def open_workspace(start: Path | None = None) -> Workspace:
     )
 
 
-def read_settings(workspace: Workspace) -> Settings:
-    """The settings, or an Invalid that names the file and the place in it."""
+def read_settings(workspace: Workspace, judge: Callable[[Settings], Iterable[toml.Fault]] | None = None) -> Settings:
+    """The settings, or an Invalid that names the line of the first fault and has all of them as `extra["findings"]`.
+
+    `judge` finds what no type can say; it is asked once the types fit.
+    """
     path = workspace.settings_file
     try:
         raw = path.read_bytes()
@@ -216,11 +227,46 @@ def read_settings(workspace: Workspace) -> Settings:
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}", code="settings_unreadable") from None
     try:
-        return msgspec.convert(tomllib.loads(raw.decode()), Settings, dec_hook=_revive)
+        text = raw.decode()
+        document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Invalid(f"{path} is not TOML: {error}", code="settings_syntax") from None
+        finding = Finding(toml.syntax_line(error, raw), f"this is not TOML: {error}")
+        raise _refused(path, [finding], "settings_syntax") from None
+    except RecursionError:
+        raise _refused(
+            path, [Finding(1, "this is not TOML that anybody can read: too deep")], "settings_syntax"
+        ) from None
+    try:
+        settings = msgspec.convert(document, Settings, dec_hook=_revive)
+        faults = [] if judge is None else list(judge(settings))
     except msgspec.ValidationError as error:
-        raise Invalid(f"{path}: {error}", code="settings_invalid") from None
+        faults = toml.misfits(document, Settings) or [toml.Fault((), str(error))]
+    else:
+        if not faults:
+            return settings
+    lines = toml.places(text)
+    findings = [Finding(toml.line_of(place, lines), _where(place, document) + words) for place, words in faults]
+    raise _refused(path, sorted(findings, key=lambda finding: finding.line), "settings_invalid")
+
+
+def _refused(path: Path, findings: list[Finding], code: str) -> Invalid:
+    first, more = findings[0], len(findings) - 1
+    rest = f" (and {more} more: `gemba policy check` lists them)" if more else ""
+    return Invalid(f"{path}:{first.line}: {first.message}{rest}", code=code, findings=findings)
+
+
+def _where(place: toml.Place, document: dict[str, Any]) -> str:
+    """What a place belongs to, as its sentence begins."""
+    match place:
+        case ("policy", int(number), *inside):
+            name = document["policy"][number].get("name") if isinstance(document["policy"][number], dict) else None
+            shown = toml.quoted(name) if isinstance(name, str) and name else str(number + 1)
+            return f"policy {shown}: " + ("verify: " if len(inside) > 1 and inside[0] == "verify" else "")
+        case ("channels", str(name), _, *_):
+            return f"channel {toml.quoted(name)}: "
+        case (str(table), _, *_):
+            return f"[{table}] "
+    return ""
 
 
 def scheme_of(text: str) -> str | None:
