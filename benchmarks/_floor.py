@@ -73,3 +73,12 @@ def ask_frame(workspace: Path, session: str, **payload: object) -> bytes:
         **payload,
     }
     return wire.encode_frame("GembaAsk", body, session_id=session, workspace=str(workspace), agent_type="benchmark")
+
+
+def write_logs(home: Path, workspace: Path, sessions: int, asks: int) -> None:
+    """So many asks in the logs of so many sessions, at once: as if they had been made while nobody took them in."""
+    (home / "sessions").mkdir(exist_ok=True)
+    for number in range(sessions):
+        session = session_id(number)
+        lines = [ask_frame(workspace, session) for _ in range(number, asks, sessions)]
+        Path(wire.log_path(str(home), session)).write_bytes(b"".join(lines))

@@ -152,7 +152,8 @@ def test_nothing_is_missed_or_doubled_over_a_restart(server: RunningServer) -> N
     assert ids_of(seen) == list(range(1, 13))
 
 
-def test_a_place_that_is_no_longer_kept_is_told_as_a_gap(api: Api) -> None:
+def test_a_place_that_is_no_longer_kept_is_told_as_a_gap(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "_RING_EVENTS", 2)
     emit(api, *(f"n{n}" for n in range(10)))
     with api.app.database.transaction() as tx:
         assert events.prune(tx.connection, older_than=0, keep_at_most=4) == 6

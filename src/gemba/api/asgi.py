@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gemba.api import openapi, site
+from gemba.api.cache import Cache
 from gemba.api.endpoints import action_route, guarded, not_found, read_route
 from gemba.api.routes import READS
 from gemba.api.security import Guard, is_api
@@ -34,8 +35,9 @@ def make_asgi(
 
 
 def api_routes(app: App, hub: Hub, heartbeat: float) -> list[Route]:
+    cache = Cache(hub)
     return [
-        *(read_route(app, read) for read in READS),
+        *(read_route(app, read, cache) for read in READS),
         *(action_route(app, action) for action in ACTIONS),
         Route("/api/events", guarded(Stream(app, hub, heartbeat).respond), methods=["GET"]),
         Route(OPENAPI, _openapi, methods=["GET"]),

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gemba.action import Action, Nothing
+from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
 from gemba.api.problem import problem, problem_of
 from gemba.api.routes import Read
@@ -35,11 +36,19 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 log = structlog.get_logger("gemba.api")
 
 
-def read_route(app: App, read: Read) -> Route:
+def read_route(app: App, read: Read, cache: Cache) -> Route:
     async def endpoint(request: Request) -> Response:
-        query = decode_query(request.scope["query_string"], read.query)
-        ids = _ids(request)
-        body = await asyncio.to_thread(lambda: msgspec.json.encode(read.handler(app, query, **ids)))
+        raw_query = request.scope["query_string"]
+        key = (request.scope["path"], raw_query)
+        body = cache.find(key) if read.cached else None
+        if body is None:
+            query = decode_query(raw_query, read.query)
+            ids = _ids(request)
+
+            def make() -> bytes:
+                return msgspec.json.encode(read.handler(app, query, **ids))
+
+            body = await (cache.make(key, make) if read.cached else asyncio.to_thread(make))
         return Response(body, media_type="application/json")
 
     return Route(read.path, guarded(endpoint), methods=["GET"])

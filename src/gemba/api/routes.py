@@ -85,7 +85,11 @@ class SessionList(msgspec.Struct, frozen=True):
 
 
 class Read(NamedTuple):
-    """One GET: its path, its handler, the types of its query and its answer."""
+    """One GET: its path, its handler, the types of its query and its answer.
+
+    What is `cached` depends on the database alone, and changes with an event; on the world beside it at most in ways
+    that may be told a second late.
+    """
 
     path: str
     handler: Callable[..., msgspec.Struct]
@@ -93,6 +97,7 @@ class Read(NamedTuple):
     result: type[msgspec.Struct]
     summary: str
     public: bool = False
+    cached: bool = False
 
 
 def health(_app: App, _query: Nothing) -> Health:
@@ -145,10 +150,24 @@ def doctor(app: App, _query: Nothing) -> Diagnosis:
 READS = (
     Read("/api/health", health, Nothing, Health, "Is the server up?", public=True),
     Read("/api/version", version, Nothing, Version, "Which version is it?", public=True),
-    Read("/api/escalations", escalations, EscalationQuery, EscalationList, "The inbox: blocking first, oldest first"),
+    Read(
+        "/api/escalations",
+        escalations,
+        EscalationQuery,
+        EscalationList,
+        "The inbox: blocking first, oldest first",
+        cached=True,
+    ),
     Read("/api/escalations/{id}", escalation, Nothing, Escalation, "One escalation with its whole text"),
-    Read("/api/assumptions", assumptions, AssumptionQuery, AssumptionList, "What agents decided alone, newest first"),
-    Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first"),
+    Read(
+        "/api/assumptions",
+        assumptions,
+        AssumptionQuery,
+        AssumptionList,
+        "What agents decided alone, newest first",
+        cached=True,
+    ),
+    Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
     Read("/api/doctor", doctor, Nothing, Diagnosis, "What works and what does not, with hints"),
 )
 

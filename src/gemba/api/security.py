@@ -15,7 +15,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gemba.api.problem import problem
@@ -32,6 +32,8 @@ _SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+# As they go into an answer, whose headers Starlette has in lower case too.
+_RAW_SECURITY_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _SECURITY_HEADERS.items()]
 
 
 def read_token(file: Path) -> str:
@@ -86,9 +88,9 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
+                given = message["headers"]
+                names = {name for name, _ in given}
+                message["headers"] = [*given, *(header for header in _RAW_SECURITY_HEADERS if header[0] not in names)]
             await send(message)
 
         refusal = None if _is_unix_socket(scope) else self._refusal(scope)

@@ -302,7 +302,9 @@ def _told(workspace: Workspace, told: ServerFile) -> Iterator[None]:
 @contextmanager
 def _listen_tcp(bind: Bind, workspace: Workspace) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in bind.host else socket.AF_INET
-    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
+    # Only of a socket that says it is TCP does asyncio take the delay off: without it an answer waits for the client's
+    # delayed acknowledgement of its own headers.
+    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         wishes = [*_last_port(workspace), bind.port, 0] if bind.port_is_wish else [bind.port]
         for port in wishes:

@@ -3,12 +3,17 @@
 Readers share the hub's ring and have no queue of their own: a reader that is slow is served from the log, one that
 does not read at all is cut off by the server and resumes where it was. Every stream ends at once when the hub is
 closed. What can no longer be told because retention has removed it is told as a `gap`.
+
+A crowd of readers is paced: between two writes of one stream passes a time that grows with the number of streams, so
+each write carries more. The first event after a silence is never held back. Readers at the same place with the same
+filter are written the same bytes, made once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 
 import msgspec
@@ -29,6 +34,9 @@ HEARTBEAT_SECONDS = 15.0
 _MEDIA_TYPE = "text/event-stream"
 _BURST = 50
 _CHUNK_BYTES = 64 * 1024
+_PACE_SECONDS = 0.0001  # between two writes of a stream, for each stream that is open
+_LONGEST_PACE = 0.2
+_SHARED_READINGS = 64
 _CONNECTED = b": connected\n\n"
 _HEARTBEAT = b": still here\n\n"
 _GAP = b'event: gap\ndata: {"reason": "some of what was asked for is no longer kept"}\n\n'
@@ -45,6 +53,9 @@ class EventQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
 
 
+Reading = tuple[list[bytes], int]  # what to send, and the id up to which everything has been seen then
+
+
 class Stream:
     """Makes one response a reader."""
 
@@ -52,6 +63,9 @@ class Stream:
         self._app = app
         self._hub = hub
         self._heartbeat = heartbeat
+        self._open = 0
+        # By place, filter and the last event there was; small ones only, so that they take no more than a few MB.
+        self._shared: OrderedDict[tuple[int, Filter, int], Reading] = OrderedDict()
 
     async def respond(self, request: Request) -> Response:
         query = decode_query(request.scope["query_string"], EventQuery)
@@ -60,41 +74,60 @@ class Stream:
         after = _sequence(request.headers.get("last-event-id") or query.after)
         if request.method == "HEAD":
             return Response(media_type=_MEDIA_TYPE)
-        floor, last = await asyncio.to_thread(self._kept)
         beginning = _CONNECTED
-        # An id beyond the log is of another log.
-        if after is not None and not floor <= after <= last:
-            after, beginning = None, _CONNECTED + _GAP
-        after = last if after is None else after
+        # Whoever comes again after a moment needs nothing that is not in the ring.
+        if after is None or after > self._hub.last or not self._hub.holds(after):
+            floor, last = await asyncio.to_thread(self._kept)
+            # An id beyond the log is of another log.
+            if after is not None and not floor <= after <= last:
+                after, beginning = None, _CONNECTED + _GAP
+            after = last if after is None else after
         # The proxies that hold back what they pass on know this header.
         headers = {"X-Accel-Buffering": "no"}
         return StreamingResponse(self._events(beginning, after, wanted), headers=headers, media_type=_MEDIA_TYPE)
 
     async def _events(self, beginning: bytes, seen: int, wanted: Filter) -> AsyncIterator[bytes]:
-        # Said at once, so that a client knows that it is connected before anything happens.
-        yield beginning
-        now = asyncio.get_running_loop().time
-        quiet_until = now() + self._heartbeat
-        while not self._hub.closed:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(quiet_until):
-                    await self._hub.beyond(seen)
-            try:
-                chunks, seen = await self._read(seen, wanted)
-            except REFUSALS as error:
-                # Only one that fell behind reads the database. It comes again, with the last id it saw.
-                log.warning("a stream ends: the event log is unreadable", reason=reason_of(error))
-                return
-            if not chunks and now() >= quiet_until:
-                chunks = [_HEARTBEAT]
-            for chunk in chunks:
-                yield chunk
-                quiet_until = now() + self._heartbeat
-            # Let other readers in between two bursts.
-            await asyncio.sleep(0)
+        self._open += 1
+        try:
+            # Said at once, so that a client knows that it is connected before anything happens.
+            yield beginning
+            now = asyncio.get_running_loop().time
+            quiet_until = now() + self._heartbeat
+            while not self._hub.closed:
+                if self._hub.last <= seen:
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout_at(quiet_until):
+                            await self._hub.beyond(seen)
+                try:
+                    chunks, seen = await self._read(seen, wanted)
+                except REFUSALS as error:
+                    # Only one that fell behind reads the database. It comes again, with the last id it saw.
+                    log.warning("a stream ends: the event log is unreadable", reason=reason_of(error))
+                    return
+                if not chunks and now() >= quiet_until:
+                    chunks = [_HEARTBEAT]
+                for chunk in chunks:
+                    yield chunk
+                    quiet_until = now() + self._heartbeat
+                # Let other readers in between two bursts; one that has caught up can wait for more than one event.
+                behind = seen < self._hub.last
+                await asyncio.sleep(0 if behind else min(self._open * _PACE_SECONDS, _LONGEST_PACE))
+        finally:
+            self._open -= 1
 
-    async def _read(self, after: int, wanted: Filter) -> tuple[list[bytes], int]:
-        """What to send next, and the id up to which everything has been seen then."""
+    async def _read(self, after: int, wanted: Filter) -> Reading:
+        """What to send next, made once for all who stand at the same place."""
+        place = (after, wanted, self._hub.last)
+        known = self._shared.get(place)
+        if known is None:
+            known = await self._make(after, wanted)
+            if sum(map(len, known[0])) <= _CHUNK_BYTES:
+                self._shared[place] = known
+                while len(self._shared) > _SHARED_READINGS:
+                    self._shared.popitem(last=False)
+        return known
+
+    async def _make(self, after: int, wanted: Filter) -> Reading:
         found, seen = await self._hub.read(after, _BURST, wanted)
         if seen > after and not self._hub.holds(after):
             # Asked after the reading: what was removed meanwhile is noticed.

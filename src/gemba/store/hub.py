@@ -35,10 +35,12 @@ class Hub:
         self._nudged = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._closed = False
+        self._nudge = object()
         self.last = 0
 
     def nudge(self) -> None:
         """Say that the log may have grown."""
+        self._nudge = object()
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._nudged.set)
 
@@ -66,6 +68,14 @@ class Hub:
     @property
     def closed(self) -> bool:
         return self._closed
+
+    @property
+    def version(self) -> tuple[object, int]:
+        """Another one after each commit that this process made or heard of, before anybody is told of it.
+
+        Whoever read the database after it took a version, and finds the same one later, has missed nothing of that.
+        """
+        return self._nudge, self.last
 
     async def beyond(self, after: int) -> None:
         """Return when there is something after this id, or when the hub is closed."""
