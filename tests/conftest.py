@@ -14,6 +14,7 @@ pytest_plugins = [
     "tests.fixtures.environment",
     "tests.fixtures.leftovers",
     "tests.fixtures.logs",
+    "tests.fixtures.receiver",
     "tests.fixtures.servers",
     "tests.fixtures.api",  # after servers, which it imports
     "tests.fixtures.operator",  # the same
