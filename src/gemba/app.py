@@ -21,7 +21,7 @@ from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
 from gemba.escalations import assumptions, delivery, projection, reply, verbs
 from gemba.escalations import store as escalations
-from gemba.escalations.policy import policies_of
+from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
@@ -64,7 +64,7 @@ class App:
         self.home = home
         self.database = database
         self.origin = origin_of(home)
-        self.policies = policies_of(settings, lambda channel: (channel.url, None))
+        self.policies = open_policies(settings, workspace)
         project = partial(projection.project, origin=self.origin, policies=self.policies)
         self.ingest = Ingest(database, home / "sessions", self.origin, workspace.root, [project])
         self.signal: Signal = signal_for(database, workspace.signal_folder)

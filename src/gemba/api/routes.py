@@ -22,6 +22,7 @@ from gemba.escalations.assumption import Assumption
 from gemba.escalations.assumptions import list_assumptions
 from gemba.escalations.escalation import Delivery, Escalation, Kind, Urgency
 from gemba.escalations.inbox import Order, Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
+from gemba.escalations.policy_view import PolicyList, policies_view
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -143,6 +144,10 @@ def sessions(app: App, query: SessionQuery) -> SessionList:
         return SessionList(list_sessions(connection, query.limit, sessions_needing_you(connection)), as_of)
 
 
+def policies(app: App, _query: Nothing) -> PolicyList:
+    return policies_view(app.policies)
+
+
 def doctor(app: App, _query: Nothing) -> Diagnosis:
     return diagnose(app)
 
@@ -168,6 +173,7 @@ READS = (
         cached=True,
     ),
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
+    Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read("/api/doctor", doctor, Nothing, Diagnosis, "What works and what does not, with hints"),
 )
 

@@ -23,12 +23,13 @@ from gemba.cli.init import make_workspace
 from gemba.cli.log import set_up_logging
 from gemba.cli.serve import page_address
 from gemba.cli.show import json_option, print_json
-from gemba.config import Settings, Workspace, read_settings
+from gemba.config import Settings, Workspace
 from gemba.demo.crew import Crew, session_of
 from gemba.demo.floor import Floor, make_floor
 from gemba.demo.past import write_past
 from gemba.demo.story import load_project, load_stories
 from gemba.errors import Unusable
+from gemba.escalations.policy_check import checked_settings
 from gemba.text import showable
 
 _WELCOME = """\
@@ -87,7 +88,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
             crew.start(stories.values(), left)
 
     workspace = Workspace(floor.workspace)
-    with lock(workspace), closing(App.open(workspace, read_settings(workspace), floor.home)) as app:
+    with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
         try:
             serve(app, bind, ready)
         finally:

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from gemba import wire
-from gemba.config import Workspace, home, open_workspace, read_settings
+from gemba.config import Workspace, home, open_workspace
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.text import storable
 
@@ -47,9 +47,11 @@ def open_door(folder: str | None) -> Iterator[Door]:
     if path is not None:
         yield ServerDoor(path)
         return
-    from gemba.cli.local import open_local  # loads the store, which a running server makes unnecessary
+    # They load the store, which a running server makes unnecessary.
+    from gemba.cli.local import open_local
+    from gemba.escalations.policy_check import checked_settings
 
-    with open_local(workspace, read_settings(workspace), home()) as door:
+    with open_local(workspace, checked_settings(workspace), home()) as door:
         yield door
 
 

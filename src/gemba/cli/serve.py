@@ -11,7 +11,8 @@ from gemba.api.server import Bind, ServerFile, lock, serve
 from gemba.app import App
 from gemba.cli.log import set_up_logging
 from gemba.cli.show import json_option, print_json
-from gemba.config import Settings, home, open_workspace, read_settings
+from gemba.config import Settings, home, open_workspace
+from gemba.escalations.policy_check import checked_settings
 
 
 @click.command()
@@ -43,7 +44,7 @@ def command(
       gemba serve --port 0 --json
     """
     workspace = open_workspace(None if folder is None else Path(folder))
-    settings = read_settings(workspace)
+    settings = checked_settings(workspace)
     set_up_logging(verbose)
     bind = Bind(
         host=host or settings.server.host,
