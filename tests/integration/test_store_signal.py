@@ -118,8 +118,57 @@ def test_a_closed_signal_tells_nobody_and_writes_into_no_other_file(tmp_path: Pa
     assert (tmp_path / "other").read_bytes() == b""
 
 
-def test_the_file_is_private(tmp_path: Path) -> None:
-    FileSignal(tmp_path / "signal").close()
+def test_the_file_is_private_and_gone_with_its_process(tmp_path: Path) -> None:
+    telling = FileSignal(tmp_path / "signal")
+    (file,) = (tmp_path / "signal").iterdir()
 
     assert (tmp_path / "signal").stat().st_mode & 0o777 == 0o700
-    assert (tmp_path / "signal" / "commit").stat().st_mode & 0o777 == 0o600
+    assert file.stat().st_mode & 0o777 == 0o600
+    telling.close()
+    assert not file.exists()
+
+
+async def test_a_process_does_not_hear_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "_AT_LEAST_EVERY", 3600.0)
+    here, there = FileSignal(tmp_path / "signal"), FileSignal(tmp_path / "signal")
+    heard: list[int] = []
+    told = 0
+    loop = asyncio.get_running_loop()
+    begun, answered = asyncio.Event(), asyncio.Event()
+
+    def hear() -> None:
+        heard.append(told)
+        loop.call_soon_threadsafe((answered if begun.is_set() else begun).set)
+
+    listening = asyncio.create_task(here.listen(hear))
+    async with asyncio.timeout(30):
+        await begun.wait()
+        for _ in range(100):
+            told += 1
+            here.tell()
+            await asyncio.sleep(0)
+        there.tell()
+        await answered.wait()
+
+    # The other's may be read together with our last ones; ours alone never are.
+    assert heard == [0, 100]
+    listening.cancel()
+    with suppress(asyncio.CancelledError):
+        await listening
+    here.close()
+    there.close()
+
+
+async def test_what_dead_processes_left_is_removed_and_nothing_of_living_ones(tmp_path: Path) -> None:
+    folder = tmp_path / "signal"
+    here, there = FileSignal(folder), FileSignal(folder)
+    living = set(folder.iterdir())
+    (folder / "left-behind").write_bytes(b".")
+
+    listener = Listener(here)
+    await listener.more()
+
+    assert set(folder.iterdir()) == living
+    await listener.close()
+    here.close()
+    there.close()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -30,7 +32,7 @@ class Signal(Protocol):
         """Say that this process has committed; from any thread."""
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """Call `heard` whenever any process has committed, until cancelled."""
+        """Call `heard` whenever another process has committed, and perhaps when this one has, until cancelled."""
 
     def close(self) -> None:
         """Give back what it holds; nothing is told afterwards."""
@@ -41,24 +43,32 @@ def signal_for(database: Database, folder: Path) -> Signal:
 
 
 class FileSignal:
-    """One byte written to one file in a folder of its own, watched by whoever wants to know."""
+    """A byte written to a file of its own in a shared folder, which is watched by whoever wants to know.
+
+    The name tells a listener others' commits from its own, of which it knows already. The file is locked for as long
+    as its process lives; what dead ones left is removed by the next listener.
+    """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         self._folder = folder
-        self._file = os.open(folder / "commit", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._name, self._file = "", -1
+        # A full disk has no room for a file; what is told in vain others find within _AT_LEAST_EVERY.
+        with contextlib.suppress(OSError):
+            self._name, self._file = _own_file(folder)
 
     def tell(self) -> None:
-        # A full disk does not undo the commit that is told of; others find it within _AT_LEAST_EVERY.
+        # Nor does it undo the commit that is told of.
         with contextlib.suppress(OSError):
             os.pwrite(self._file, b".", 0)
 
     async def listen(self, heard: Callable[[], None]) -> None:
+        _remove_orphans(self._folder)
         with FolderWatch(str(self._folder)) as watch:
 
             def wait() -> None:
-                watch.wait(_AT_LEAST_EVERY)
-                heard()
+                if watch.wait(_AT_LEAST_EVERY) != {self._name}:
+                    heard()
 
             heard()
             await repeat_in_thread(wait, interrupt=watch.wake)
@@ -66,7 +76,31 @@ class FileSignal:
     def close(self) -> None:
         file, self._file = self._file, -1
         if file != -1:
+            with contextlib.suppress(OSError):
+                (self._folder / self._name).unlink()
             os.close(file)
+
+
+def _own_file(folder: Path) -> tuple[str, int]:
+    """A new file, locked; its name and its descriptor."""
+    while True:
+        name = secrets.token_hex(8)
+        file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(file, fcntl.LOCK_SH)
+        if os.fstat(file).st_nlink:  # else it was taken for an orphan before it was locked
+            return name, file
+        os.close(file)
+
+
+def _remove_orphans(folder: Path) -> None:
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):  # locked, so somebody's; or gone
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+            finally:
+                os.close(file)
 
 
 class PostgresSignal:
