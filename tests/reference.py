@@ -45,6 +45,8 @@ def commands_page() -> str:
         found = cli.get_command(click.Context(cli), name)
         assert found is not None
         sections.append((f"gemba {name}", _help(f"gemba {name}", found)))
+        for part, command in found.commands.items() if isinstance(found, click.Group) else ():
+            sections.append((f"gemba {name} {part}", _help(f"gemba {name} {part}", command)))
     sections += [(command.name, command.help()) for command in (ask.COMMAND, state.COMMAND)]
     return "\n".join([_INTRODUCTION, *(f"## {name}\n\n```\n{text}\n```\n" for name, text in sections)])
 

@@ -262,7 +262,7 @@ def _where(place: toml.Place, document: dict[str, Any]) -> str:
             name = document["policy"][number].get("name") if isinstance(document["policy"][number], dict) else None
             shown = toml.quoted(name) if isinstance(name, str) and name else str(number + 1)
             return f"policy {shown}: " + ("verify: " if len(inside) > 1 and inside[0] == "verify" else "")
-        case ("channels", str(name), _, *_):
+        case ("channels", str(name), *_):
             return f"channel {toml.quoted(name)}: "
         case (str(table), _, *_):
             return f"[{table}] "

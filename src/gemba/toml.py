@@ -293,7 +293,9 @@ def name_of(place: Place) -> str:
     if not place:
         return "the file"
     last = place[-1]
-    return f"{name_of(place[:-1])}[{last + 1}]" if isinstance(last, int) else last
+    if isinstance(last, int):
+        return f"{name_of(place[:-1])}[{last + 1}]"
+    return last if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", last) else quoted(last)
 
 
 def quoted(text: str) -> str:

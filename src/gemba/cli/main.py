@@ -29,6 +29,7 @@ COMMANDS = {
     "reopen": ("gemba.cli.reopen", "Open again what typing in the pane resolved."),
     "assumptions": ("gemba.cli.assumptions", "Show what agents decided alone."),
     "overturn": ("gemba.cli.overturn", "Decide otherwise than an agent did."),
+    "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
     "doctor": ("gemba.cli.doctor", "Say what works and what does not."),
     "completion": ("gemba.cli.completion", "Print the completion script for your shell."),
 }

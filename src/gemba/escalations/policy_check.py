@@ -48,9 +48,9 @@ def faults(settings: Settings) -> Iterator[Fault]:
 def _channel(name: str, channel: ChannelSettings, channels: Mapping[str, ChannelSettings]) -> Iterator[Fault]:
     place: Place = ("channels", name)
     if name == PAGE:
-        yield Fault(place, f"channel {PAGE} is built in: it is the open page; give yours another name")
+        yield Fault(place, f"{PAGE} is built in: it is the open page; allowed: another name")
     elif not _NAME.fullmatch(name):
-        yield Fault(place, f"channel {quoted(name)} has a name that cannot be used; allowed: {_NAME_RULE}")
+        yield Fault(place, f"this name cannot be used; allowed: {_NAME_RULE}")
     given = [key for key in _KINDS_OF_CHANNEL if getattr(channel, key) is not None]
     if len(given) != 1:
         found = f"it has {' and '.join(given)}" if given else "it has none"
@@ -75,7 +75,7 @@ def _names(place: Place, names: tuple[str, ...], channels: Mapping[str, ChannelS
     """Channels that do not exist, or are named twice."""
     for number, name in enumerate(names):
         if name != PAGE and name not in channels:
-            known = [PAGE, *(known for known in channels if _NAME.fullmatch(known))]
+            known = [PAGE, *(known for known in channels if known != PAGE and _NAME.fullmatch(known))]
             yield Fault((*place, number), f"no channel is called {quoted(name)}{nearest(name, known)}")
         elif name in names[:number]:
             yield Fault((*place, number), f"{quoted(name)} stands in {place[-1]} twice")
