@@ -14,12 +14,14 @@ import msgspec
 from sqlalchemy import Connection
 
 import gemba
+from gemba import clock
 from gemba.action import Nothing
 from gemba.app import App
 from gemba.doctor import Diagnosis, diagnose
 from gemba.errors import Invalid
 from gemba.escalations.assumption import Assumption
 from gemba.escalations.assumptions import list_assumptions
+from gemba.escalations.attention import Attention, AttentionQuery, measure
 from gemba.escalations.escalation import Delivery, Escalation, Kind, Urgency
 from gemba.escalations.inbox import Order, Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
 from gemba.escalations.policy_view import PolicyList, policies_view
@@ -148,6 +150,11 @@ def policies(app: App, _query: Nothing) -> PolicyList:
     return policies_view(app.policies)
 
 
+def attention(app: App, query: AttentionQuery) -> Attention:
+    with app.database.read() as connection:
+        return measure(connection, query, app.settings.attention, clock.now())
+
+
 def doctor(app: App, _query: Nothing) -> Diagnosis:
     return diagnose(app)
 
@@ -174,6 +181,14 @@ READS = (
     ),
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
+    Read(
+        "/api/attention",
+        attention,
+        AttentionQuery,
+        Attention,
+        "What the asks of the last days cost: times to see and to answer, agents that stood still",
+        cached=True,
+    ),
     Read("/api/doctor", doctor, Nothing, Diagnosis, "What works and what does not, with hints"),
 )
 
