@@ -30,6 +30,7 @@ COMMANDS = {
     "assumptions": ("gemba.cli.assumptions", "Show what agents decided alone."),
     "overturn": ("gemba.cli.overturn", "Decide otherwise than an agent did."),
     "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
+    "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),
     "doctor": ("gemba.cli.doctor", "Say what works and what does not."),
     "completion": ("gemba.cli.completion", "Print the completion script for your shell."),
 }
