@@ -31,7 +31,8 @@ from gemba.escalations.wording import folded, read, roles_of
 
 _LOOKED_AT = 2_000
 _LONG = 6  # letters that a word needs to be recognised in spite of a typing error
-_MOST_LEFT_OUT = 5
+_BEGINNING = 3  # letters in which no typing error is looked for
+_MOST_LONG = 5
 _BITS = 2**63 - 1  # what a column of both databases holds
 
 
@@ -64,20 +65,19 @@ class Form(NamedTuple):
     def bands(self) -> list[int]:
         """Two forms that `compare` calls the same have at least one of these in common.
 
-        All words; and, since one long word may be misspelt, all but that one. Of a form with many long words three
-        parts of the words, of which a misspelling touches two at most. A set's number is the sum of its words'.
+        All words; and, since one long word may be misspelt, all the others with the beginning of that one. A set's
+        number is the sum of its words'.
         """
         numbers = {word: _number(word) for word in self.words}
-        base = _digest_number(self.must_agree)
-        whole = base + sum(numbers.values())
-        long = [number for word, number in numbers.items() if len(word) >= _LONG]
-        if len(long) <= _MOST_LEFT_OUT:
-            sums = [whole, *(whole - number for number in long)] if len(numbers) > 1 else [whole]
-        else:
-            sums = [whole, base + 1, base + 2, base + 3]
-            for number in numbers.values():
-                sums[1 + number % 3] += number
-        return sorted({total & _BITS for total in sums})
+        whole = _digest_number(self.must_agree) + sum(numbers.values())
+        misspelt = [whole - numbers[word] + _number(f"{word[:_BEGINNING]}…") for word in self.long]
+        return sorted({total & _BITS for total in (whole, *misspelt)})
+
+    @property
+    def long(self) -> list[str]:
+        """Words that are recognised in spite of a typing error; none in a text of many, where one tells little."""
+        found = [word for word in dict.fromkeys(self.words) if len(word) >= _LONG and word[0] != "#"]
+        return found if len(found) <= _MOST_LONG else []
 
     @property
     def must_agree(self) -> str:
@@ -128,7 +128,7 @@ def compare(a: Form, b: Form) -> Likeness:
         return Likeness(True, 0.95, f"the same words in another order: {_listed(a, a.words, a.anchors)}")
     if here.total() == there.total() == 1:
         one, other = next(iter(here)), next(iter(there))
-        if _is_typo(one, other):
+        if one in a.long and other in b.long and _is_typo(one, other):
             return Likeness(
                 True, 0.9, f"the same words, with {_quoted([a.shown[one]])} taken for {_quoted([b.shown[other]])}"
             )
@@ -195,9 +195,9 @@ def _swapped(a: Form, b: Form) -> list[str] | None:
 
 def _is_typo(one: str, other: str) -> bool:
     """Whether one letter too many, too few, wrong, or two in the wrong order make one word of the other."""
-    if min(len(one), len(other)) < _LONG or abs(len(one) - len(other)) > 1 or one[0] != other[0] or one[0] == "#":
+    if one[:_BEGINNING] != other[:_BEGINNING] or abs(len(one) - len(other)) > 1:
         return False
-    start = 0
+    start = _BEGINNING
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1
     left, right = one[start:], other[start:]

@@ -88,8 +88,7 @@ def _read_quoted(text: str, found: Reading) -> None:
         return
     chunk = words[0].removesuffix("()")
     if chunk.isalpha() and not _EAST_ASIAN.search(chunk):
-        folded = folded(chunk)
-        stem = stem_of(folded)
+        stem = stem_of(folded(chunk))
         found.exact.append((stem, chunk))
         _add(stem, chunk, found)
     else:
