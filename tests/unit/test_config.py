@@ -192,6 +192,7 @@ def test_what_the_file_says_counts(workspace: Path) -> None:
         ("[channels.phone]\nulr = 'x'", 2, 'channel "phone": unknown key "ulr"; did you mean url?'),
         ("[attention]\ncurrency = ''", 2, "currency is empty; allowed: a text of 1 to 8 characters"),
         ("[attention]\ncost_per_agent_minute = -1", 2, "is -1; allowed: a number from 0 to 1,000,000"),
+        ("[attention]\ncost_per_agent_minute = nan", 2, "is nan; allowed: a number from 0 to 1,000,000"),
         ("[attention]\ncost_per_agent_minute = 1979-05-27", 2, "is a date or time; allowed: a number"),
         ("[server\nport = 5", 1, "this is not TOML: "),
         ("[server]\nport = 5\nport = 6", 3, "this is not TOML: Cannot overwrite a value"),

@@ -6,7 +6,6 @@ surroundings (a variable that is not set, a URL that apprise does not know) is a
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -31,8 +30,6 @@ def checked_settings(workspace: Workspace) -> Settings:
 
 def faults(settings: Settings) -> Iterator[Fault]:
     """Everything that no type says, with its place in the file."""
-    if not math.isfinite(settings.attention.cost_per_agent_minute):
-        yield Fault(("attention", "cost_per_agent_minute"), "cost_per_agent_minute is not a number; allowed: one")
     for key in ("channels", "policy"):
         if len(getattr(settings, key)) > MOST:
             yield Fault((key,), f"{key} has more than {MOST} entries; allowed: at most that many")
