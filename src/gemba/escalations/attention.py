@@ -138,7 +138,7 @@ def measure(connection: Connection, query: AttentionQuery, settings: AttentionSe
     if query.kind is not None:
         asked = asked.where(escalations.c.kind == query.kind)
     asks = [_ask(row) for row in connection.execute(asked)]
-    at_work = sum(max(0, last - max(first, since)) for first, last in connection.execute(heard).tuples())
+    at_work = sum(max(0, last - max(first, since)) for first, last in connection.execute(heard))
     rows, total = summarise(asks, now=now, price=settings.cost_per_agent_minute, at_work=at_work)
     return Attention(clock.rfc3339(since), clock.rfc3339(now), settings.currency, rows, total)
 
