@@ -1,19 +1,19 @@
 """Wiring only: one workspace's database, hub and background work, and what the surfaces call.
 
 `App.open` is enough for a command that works without a server; `App.running` adds what a server does all the time:
-follow the logs, hand events to readers, write replies, wake what is snoozed, forget what is old.
+follow the logs, hand events to readers, run the flows, write replies, wake what is snoozed, forget what is old.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
+import msgspec
 import structlog
 
 from gemba import clock
@@ -21,13 +21,16 @@ from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
 from gemba.escalations import assumptions, delivery, projection, reply, verbs
 from gemba.escalations import store as escalations
+from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
+from gemba.flows.executors import claimed_name
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
-from gemba.store.database import REFUSALS, Database, reason_of
+from gemba.store.database import Database
 from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
+from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.threads import repeat_in_thread
 from gemba.watch import FolderWatch
@@ -49,8 +52,6 @@ _ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
 _PRUNE_SECONDS = 3600.0
-
-T = TypeVar("T")
 
 log = structlog.get_logger("gemba.app")
 
@@ -128,12 +129,32 @@ class App:
                         self._prune_hourly(),
                     )
                 ]
-                yield hub
-                hub.close()
+                async with self._flows(hub):
+                    yield hub
+                    hub.close()
                 for task in tasks:
                     task.cancel()
         finally:
             self.database.on_commit.remove(hub.nudge)
+
+    @asynccontextmanager
+    async def _flows(self, hub: Hub) -> AsyncIterator[None]:
+        from gemba.flows.engine import Engine  # the engine is slow to load, and only what runs on and on needs it
+
+        replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
+        flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
+        lease = self.settings.flows.lease_seconds * clock.SECOND
+        with claimed_name(self.workspace.executors_folder, self.origin) as name:
+            engine = Engine(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
+            async with engine.running(hub):
+                yield
+
+    def _page(self) -> str | None:
+        """Where the page is, as long as a server says so."""
+        try:
+            return str(msgspec.json.decode(self.workspace.server_file.read_bytes())["url"])
+        except (OSError, msgspec.MsgspecError, KeyError, TypeError):
+            return None
 
     async def _follow_logs(self) -> None:
         with FolderWatch(str(self.home / "sessions")) as watch:
@@ -142,7 +163,7 @@ class App:
     async def _deliver(self, hub: Hub) -> None:
         while True:
             seen = hub.last
-            await self._in_thread(self.write_replies)
+            await patiently(self.write_replies, "replies")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_RETRY_SECONDS if self.reply_trouble else None):
                     await hub.wait_for(seen, _REPLIES)
@@ -150,29 +171,16 @@ class App:
     async def _ring_alarms(self, hub: Hub) -> None:
         while True:
             seen = hub.last
-            await self._in_thread(self._ring)
-            delay = await self._in_thread(self._seconds_to_next_ring)
+            await patiently(self._ring, "alarms")
+            delay = await patiently(self._seconds_to_next_ring, "alarms")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(delay):
                     await hub.wait_for(seen, _ALARMS)
 
     async def _prune_hourly(self) -> None:
         while True:
-            await self._in_thread(self.prune)
+            await patiently(self.prune, "retention")
             await asyncio.sleep(_PRUNE_SECONDS)
-
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Run a step that the database may refuse for a while: it is tried again, not given up."""
-        told = ""
-        while True:
-            try:
-                return await asyncio.to_thread(work)
-            except REFUSALS as error:
-                reason = reason_of(error)
-                if reason != told:
-                    log.warning("the database refuses, trying again", work=work.__name__, reason=reason)
-                told = reason
-                await asyncio.sleep(_RETRY_SECONDS)
 
     def _ring(self) -> None:
         due = self._next_ring()

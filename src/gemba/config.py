@@ -79,6 +79,12 @@ class ReplySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     undelivered_after_seconds: AtLeastOne = 60
 
 
+class FlowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A process that runs flows and has not been heard of for this long is dead: another one takes them over."""
+
+    lease_seconds: Annotated[int, msgspec.Meta(ge=2, le=3600)] = 15
+
+
 class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A way to reach somebody, exactly one of: an apprise URL, where one is kept, a group of other channels."""
 
@@ -127,6 +133,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: EventSettings = EventSettings()
     server: ServerSettings = ServerSettings()
     reply: ReplySettings = ReplySettings()
+    flows: FlowSettings = FlowSettings()
     attention: AttentionSettings = AttentionSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
@@ -163,6 +170,15 @@ class Workspace(msgspec.Struct, frozen=True):
     @property
     def signal_folder(self) -> Path:
         return self.folder / "signal"
+
+    @property
+    def flows_file(self) -> Path:
+        """The durable engine's own tables, where the database is SQLite."""
+        return self.folder / "flows.db"
+
+    @property
+    def executors_folder(self) -> Path:
+        return self.folder / "executors"
 
     @property
     def token_file(self) -> Path:

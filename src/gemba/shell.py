@@ -29,14 +29,18 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout: float = 10.0,
     limit: int = 1_000_000,
+    given: bytes = b"",
 ) -> Result:
-    """The program's exit code and its output, each cut to a limit; an Unusable when it cannot run or takes too long."""
+    """The program's exit code and its output, each cut to a limit; an Unusable when it cannot run or takes too long.
+
+    What is `given` stands on its stdin.
+    """
     try:
         process = subprocess.Popen(
             command,
             cwd=cwd,
             env=env,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -45,7 +49,7 @@ def run(
         raise Unusable(f"{command[0]} cannot be run: {error.strerror}", code="program_missing") from None
     with process:
         try:
-            stdout, stderr = process.communicate(timeout=timeout)
+            stdout, stderr = process.communicate(given, timeout=timeout)
         except subprocess.TimeoutExpired:
             raise Unusable(f"{command[0]} took longer than {timeout:g} s", code="program_slow") from None
         finally:

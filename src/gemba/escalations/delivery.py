@@ -58,7 +58,7 @@ def give_up_waiting(tx: Transaction, id: str, since: int) -> bool:
     turn = row.turn_session or row.session_id
     reply.lay_down(tx, id, turn)
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(turn_session=turn, attempts=1))
-    set_delivery(tx, row, Delivery.UNDELIVERED, UNREAD)
+    set_delivery(tx, row, Delivery.UNDELIVERED, row.delivery_note or UNREAD)
     return True
 
 

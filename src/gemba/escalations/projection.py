@@ -163,5 +163,4 @@ def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> 
         "group_id": draft.ref,
         "like_key": "",
         "policy": None if policy is None else msgspec.json.encode(policy).decode(),
-        "expires_at": None if policy is None else policy.expires_at(tx.now),
     }

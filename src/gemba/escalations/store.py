@@ -96,6 +96,7 @@ escalations = Table(
     Column("reminders", Integer, nullable=False, server_default="0"),
     Column("reminded_at", BigInteger),
     Column("expires_at", BigInteger),
+    Column("watched_since", BigInteger),  # since when its policy counts
     Column("proposal", Text),
     Column("resolved_as", Text),
     Column("rule_id", Text),
@@ -113,6 +114,7 @@ escalations = Table(
     Index("escalations_by_snooze", "snoozed_until"),
     Index("escalations_by_delivery", "delivery", "resolved_at"),
     Index("escalations_by_group", "group_id", "resolved"),
+    Index("escalations_by_likeness", "like_key", "resolved", "resolved_at", "group_id"),
     Index("escalations_by_opening", "opened_at"),
 )
 
@@ -215,7 +217,13 @@ def unsettle(tx: Transaction, row: Row[Any]) -> Escalation:
 
 def watch(tx: Transaction, row: Row[Any]) -> None:
     """Have its policy's reminders and expiry happen, counted from now."""
-    if row.policy is not None and policy_of(row).plan(tx.now) is not None:
+    if row.policy is None:
+        return
+    policy = policy_of(row)
+    if policy.plan(tx.now) is not None:
+        counted = {"watched_since": tx.now, "expires_at": policy.expires_at(tx.now)}
+        anew = {"reminders": 0, "reminded_at": None}
+        tx.connection.execute(update(escalations).where(escalations.c.id == row.id).values(**counted, **anew))
         wanted.want(tx, "watch", f"watch/{row.id}/{tx.now}", id=row.id, since=tx.now)
 
 

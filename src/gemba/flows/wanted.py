@@ -69,10 +69,11 @@ def finish(tx: Transaction, id: str) -> None:
     tx.connection.execute(delete(flows).where(flows.c.id == id))
 
 
-def run_again(tx: Transaction, id: str, run: int, trouble: str) -> None:
-    """Its run ended in an error: the next one begins anew, later."""
-    statement = update(flows).where(flows.c.id == id, flows.c.run == run)
-    tx.connection.execute(statement.values(run=run + 1, started=True, trouble=trouble))
+def run_again(tx: Transaction, id: str, run: int, trouble: str) -> Wanted | None:
+    """Its run ended in an error: the flow as it begins anew; None when that has happened already."""
+    statement = update(flows).where(flows.c.id == id, flows.c.run == run).returning(flows)
+    row = tx.connection.execute(statement.values(run=run + 1, started=True, trouble=trouble)).first()
+    return None if row is None else _wanted(row)
 
 
 def troubled(connection: Connection) -> list[tuple[str, str]]:

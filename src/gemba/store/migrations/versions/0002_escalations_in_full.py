@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("reminders", sa.Integer, nullable=False, server_default="0"),
         sa.Column("reminded_at", sa.BigInteger),
         sa.Column("expires_at", sa.BigInteger),
+        sa.Column("watched_since", sa.BigInteger),
         sa.Column("proposal", sa.Text),
         sa.Column("resolved_as", sa.Text),
         sa.Column("rule_id", sa.Text),
@@ -35,6 +36,7 @@ def upgrade() -> None:
         op.add_column("escalations", column)
     op.execute("update escalations set received_at = opened_at, group_id = id")
     op.create_index("escalations_by_group", "escalations", ["group_id", "resolved"])
+    op.create_index("escalations_by_likeness", "escalations", ["like_key", "resolved", "resolved_at", "group_id"])
     op.create_index("escalations_by_opening", "escalations", ["opened_at"])
     op.add_column("sessions", sa.Column("origin", sa.Text))
     op.add_column("replies", sa.Column("due_at", sa.BigInteger, nullable=False, server_default="0"))

@@ -1,0 +1,286 @@
+"""What happens to an escalation in time, as durable flows: reminders and expiry, deliveries, checks of answers.
+
+Each step looks at what is there before it does something, so that a flow that is taken up again after a crash, or run
+from its beginning once more, does nothing twice. A notification alone cannot be taken back or looked up: a row is
+written before it is sent, and one that may have been sent is not sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, select, update
+
+from gemba import clock, shell
+from gemba.errors import Invalid, Unusable
+from gemba.escalations import delivery, verifier
+from gemba.escalations.answer import judge
+from gemba.escalations.escalation import Channel, Reply, Respond, State
+from gemba.escalations.notify import Notice, Sent, send
+from gemba.escalations.policy import Policies, Policy
+from gemba.escalations.store import escalations, get_locked, options_of, policy_of, schema_of, settle
+from gemba.event import Draft, Filter
+from gemba.store.database import Transaction
+from gemba.store.schema import metadata
+from gemba.text import one_line
+
+if TYPE_CHECKING:
+    from gemba.flows.engine import Flow, FlowFunction
+
+notices = Table(
+    "notices",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("escalation_id", Text, nullable=False),
+    Column("number", Integer, nullable=False),  # of the reminder
+    Column("channel", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("ok", Boolean),  # NULL: it is being sent, or was when its process died
+    Column("note", Text),
+    Index("notices_by_escalation", "escalation_id", "at"),
+)
+
+# The events with which a flow may have become necessary.
+NEWS = Filter(
+    frozenset(
+        f"escalation.{end}"
+        for end in ("resolved", "dismissed", "expired", "reopened", "proposed", "rerouted", "answered_late")
+    )
+    | {"escalation_opened", "assumption.overturned"}
+)
+
+_TIME_RAN_OUT = "nobody answered in time"
+_SENDINGS = 4
+_PAUSE = 15 * clock.SECOND  # after a notification that failed; twice as long each time
+_LONGEST_HOLD = 60 * clock.SECOND
+_LONGEST_NOTE = 300
+
+
+class EscalationFlows:
+    """The flows of escalations in one workspace."""
+
+    def __init__(self, policies: Policies, root: Path, undelivered_after: int, page: Callable[[], str | None]) -> None:
+        self._policies = policies
+        self._root = root
+        self._undelivered_after = undelivered_after
+        self._page = page
+
+    @property
+    def table(self) -> Mapping[str, FlowFunction]:
+        return {"watch": self.watch, "deliver": self.deliver, "verify": self.verify}
+
+    async def watch(self, flow: Flow, id: str, since: int) -> None:
+        """Remind of it and end it, as its policy says, until it is resolved."""
+        while (due := await flow.look(next_due, id, since)) is not None:
+            if await flow.until(id, _is_otherwise, id, since, due, due=due["at"], longest=due["within"]):
+                continue  # seen, snoozed, woken or resolved: what comes next may be something else
+            if due["what"] == "expire":
+                await flow.change(expire, id, since)
+            elif await flow.change(remind, id, since, due["number"]):
+                for channel in self._policies.urls(due["notify"]).urls:
+                    await self._notify(flow, id, due["number"], channel.name)
+
+    async def _notify(self, flow: Flow, id: str, number: int, channel: str) -> None:
+        """Tell one channel, some times if that fails, as long as it waits."""
+        pause = _PAUSE
+        for attempt in range(_SENDINGS):
+            notice = await flow.change(begin_notice, id, number, channel)
+            if notice is None:
+                return
+            sent = await flow.call(self._send, notice, channel)
+            await flow.change(end_notice, id, number, channel, sent["ok"], sent["problem"])
+            if sent["ok"] or attempt == _SENDINGS - 1:
+                return
+            due = await flow.look(_from_now, pause)
+            if await flow.until(id, _is_settled, id, due=due, longest=pause):
+                return
+            pause *= 2
+
+    def _send(self, notice: dict[str, Any], channel: str) -> dict[str, Any]:
+        told = msgspec.convert({**notice, "page": self._page()}, Notice)
+        reached = self._policies.urls([channel]).urls
+        sent = send(reached, told.title, told.body) if reached else Sent(ok=False, problem="the channel is gone")
+        return {"ok": sent.ok, "problem": sent.problem}
+
+    async def deliver(self, flow: Flow, id: str, since: int) -> None:
+        """See to a reply until it is read: hold it back, send it, say when nobody reads it, and try again."""
+        sent_at, wait = since, self._undelivered_after
+        held = await flow.look(delivery.held_until, id)
+        if held is not None:
+            if await flow.until(id, _has_arrived, id, since, due=held, longest=_LONGEST_HOLD):
+                return
+            await flow.change(delivery.release, id, since)
+            sent_at = held
+        if await flow.until(id, _has_arrived, id, since, due=sent_at + wait, longest=wait):
+            return
+        if not await flow.change(delivery.give_up_waiting, id, since):
+            return
+        for attempt in range(2, delivery.ATTEMPTS + 1):
+            due = await flow.change(delivery.plan_attempt, id, since, attempt)
+            longest = delivery.pause_before(attempt)
+            if due is None or await flow.until(id, _has_arrived, id, since, due=due, longest=longest):
+                return
+            if not await flow.change(delivery.try_again, id, since, attempt):
+                return
+
+    async def verify(self, flow: Flow, id: str, at: str) -> None:
+        """Have a command check a proposed answer; whatever goes wrong with it, the answer is not given."""
+        question = await flow.look(check_of, id, at)
+        if question is not None:
+            refusal = await flow.call(self._check, question)
+            await flow.change(conclude, id, at, refusal)
+
+    def _check(self, question: dict[str, Any]) -> str | None:
+        """None when it passed, else why not. It may run a second time for the same answer, after a crash."""
+        given = msgspec.json.encode(question["given"])
+        try:
+            result = shell.run(question["command"], cwd=self._root, timeout=question["seconds"], given=given)
+        except Unusable as error:
+            return f"the check could not be made: {error.message}"
+        if result.code == 0:
+            return None
+        words = (result.stdout.strip() or result.stderr.strip()).splitlines()
+        return one_line(words[0], _LONGEST_NOTE) if words else f"the check ended with exit code {result.code}"
+
+
+# ---- steps: each looks before it acts ------------------------------------------------------------------------------
+
+
+def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
+    """What the policy wants next of an escalation that waits, and within which time that was set."""
+    row = _row(connection, id)
+    if row is None or row.resolved or row.watched_since != since:
+        return None
+    due = policy_of(row).plan(since, row.reminders, row.reminded_at, seen=row.state != State.OPEN)
+    if due is None:
+        return None
+    counted_from = (row.reminded_at or since) if due.what == "remind" else since
+    return {**msgspec.to_builtins(due), "within": due.at - counted_from}
+
+
+def remind(tx: Transaction, id: str, since: int, number: int) -> bool:
+    """Count a reminder, once. True: whoever is to be notified of it should be."""
+    row = get_locked(tx, id)
+    if row.resolved or row.state != State.OPEN or row.watched_since != since:
+        return False
+    if row.reminders == number - 1:
+        counted = {"reminders": number, "reminded_at": tx.now}
+        tx.connection.execute(update(escalations).where(escalations.c.id == id).values(counted))
+        tx.emit(Draft("escalation.reminded", {"number": number, "kind": row.kind}, row.session_id, id))
+        return True
+    return bool(row.reminders == number)  # counted before a crash
+
+
+def expire(tx: Transaction, id: str, since: int) -> None:
+    """Its time ran out: the policy's answer if it has one that fits, else no answer, which is not a refusal."""
+    row = get_locked(tx, id)
+    if row.resolved or row.watched_since != since:
+        return
+    policy = policy_of(row)
+    default = None
+    if policy.verify is None:
+        default = _default(row, policy)
+    if default is None:
+        settle(tx, row, "expired", Reply("expired", _TIME_RAN_OUT, "policy"))
+    else:
+        settle(tx, row, "resolved", default)
+
+
+def _default(row: Row[Any], policy: Policy) -> Reply | None:
+    """The policy's answer, if it has one and it fits the ask."""
+    given = Respond(text=policy.default_answer, option=policy.default_option)
+    if given == Respond() or row.channel != Channel.TOOL_CALL:
+        return None
+    try:
+        fitting = judge(Channel.TOOL_CALL, options_of(row), schema_of(row), given)
+    except Invalid:
+        return None
+    return msgspec.structs.replace(fitting, outcome="default", by="policy")
+
+
+def begin_notice(tx: Transaction, id: str, number: int, channel: str) -> dict[str, Any] | None:
+    """What to tell, unless it has been told, or nobody waits any more."""
+    row = _row(tx.connection, id)
+    if row is None or row.resolved:
+        return None
+    key = _notice_id(id, number, channel)
+    new = {"id": key, "escalation_id": id, "number": number, "channel": channel, "at": tx.now}
+    if not tx.insert_new(notices, [new], "id"):
+        told = tx.connection.execute(select(notices.c.ok).where(notices.c.id == key)).scalar()
+        if told:
+            return None
+    notice = Notice(
+        id=id,
+        kind=row.kind,
+        urgency=row.urgency,
+        words=row.title or row.text,
+        agent_type=row.agent_type,
+        session_id=row.session_id,
+        waited=max(tx.now - row.opened_at, 0),
+        number=number,
+    )
+    encoded: dict[str, Any] = msgspec.to_builtins(notice)
+    return encoded
+
+
+def end_notice(tx: Transaction, id: str, number: int, channel: str, ok: bool, problem: str | None) -> None:
+    key = _notice_id(id, number, channel)
+    tx.connection.execute(update(notices).where(notices.c.id == key).values(ok=ok, note=problem))
+    row = _row(tx.connection, id)
+    told = {"number": number, "channel": channel, "ok": ok, "problem": problem}
+    tx.emit(Draft("escalation.notified", told, None if row is None else row.session_id, id))
+
+
+def check_of(connection: Connection, id: str, at: str) -> dict[str, Any] | None:
+    """The command that judges a proposed answer, and what it is given on stdin; None when nothing waits for it."""
+    row = _row(connection, id)
+    proposal = None if row is None else verifier.waiting_proposal(row, at)
+    if row is None or proposal is None:
+        return None
+    verify = policy_of(row).verify
+    if verify is None:
+        return None
+    asked = {"id": row.id, "kind": row.kind, "session_id": row.session_id, "title": row.title, "text": row.text}
+    typed = {"options": options_of(row), "schema": schema_of(row)}
+    answer = {"text": proposal.text, "option": proposal.option, "value": proposal.value, "by": proposal.by}
+    given = {**asked, **typed, "answer": answer}
+    return {"command": list(verify.check), "seconds": verify.seconds, "given": given}
+
+
+def conclude(tx: Transaction, id: str, at: str, refusal: str | None) -> None:
+    row = get_locked(tx, id)
+    proposal = verifier.waiting_proposal(row, at)
+    if proposal is None:
+        return
+    if refusal is None:
+        verifier.give(tx, row, proposal)
+    else:
+        verifier.refuse(tx, row, proposal, refusal)
+
+
+def _is_otherwise(connection: Connection, id: str, since: int, due: dict[str, Any]) -> bool:
+    return next_due(connection, id, since) != due
+
+
+def _has_arrived(connection: Connection, id: str, since: int) -> bool:
+    return not delivery.on_its_way(connection, id, since)
+
+
+def _is_settled(connection: Connection, id: str) -> bool:
+    row = _row(connection, id)
+    return row is None or bool(row.resolved)
+
+
+def _from_now(_connection: Connection, delay: int) -> int:
+    return clock.now() + delay
+
+
+def _notice_id(id: str, number: int, channel: str) -> str:
+    return f"{id}/{number}/{channel}"
+
+
+def _row(connection: Connection, id: str) -> Row[Any] | None:
+    return connection.execute(select(escalations).where(escalations.c.id == id)).first()

@@ -1,0 +1,319 @@
+"""Our small port over the durable engine (DBOS): start what is wanted, remember each step, carry on after a crash.
+
+What the rest of Gemba relies on, and what it must keep to:
+
+- a flow is an `async def` that does everything through its `Flow`: steps, each remembered once it is done, and waits;
+- a step may run again after a crash in the middle of it, so it is a transaction that checks what it finds, or an
+  effect guarded by a row of its own; it takes and returns plain JSON;
+- a run belongs to one executor. One that is dead is taken over within its lease; one that was only slow, and comes
+  back, gets no further step done;
+- the engine's tables hold JSON and nothing else: a row that claims to be pickled is refused, never loaded.
+
+DBOS is one to a process, and so is an `Engine` that runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import structlog
+from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos._serialization import DBOSPortableJSON, DefaultSerializer
+from sqlalchemy import Connection
+from sqlalchemy import Engine as Connections
+
+from gemba import clock
+from gemba.event import Filter
+from gemba.flows import wanted
+from gemba.flows.executors import Executors, bury
+from gemba.flows.waits import Waits, time_left
+from gemba.flows.wanted import Wanted
+from gemba.store.database import REFUSALS, Database, Transaction, reason_of
+from gemba.store.hub import Hub
+from gemba.store.patience import patiently
+
+LEASE = 15 * clock.SECOND
+
+# Changed only when runs of before could not be carried on by the program of now.
+_VERSION = "1"
+_SCHEMA = "gemba_flows"
+_POLL_SECONDS = 1.0
+_BEATS_A_LEASE = 3
+_LOST_LEASES = 4
+_RETRY_SECONDS = 1.0
+_AGAIN_SECONDS = 30.0
+_FORGET_SECONDS = 3_600.0
+_KEEP = clock.DAY
+_FORGET_AT_ONCE = 500
+_OVER = ["SUCCESS", "ERROR", "CANCELLED"]
+_OPEN = ["PENDING", "ENQUEUED"]
+
+T = TypeVar("T")
+
+log = structlog.get_logger("gemba.flows")
+
+
+class Flow:
+    """What a flow may do. Every method is one step of its run, remembered under its place in the flow."""
+
+    def __init__(self, database: Database, waits: Waits) -> None:
+        self._database = database
+        self._waits = waits
+
+    async def change(self, verb: Callable[..., T], *args: Any) -> T:
+        """A transaction: `verb(tx, *args)`."""
+
+        def run() -> T:
+            with self._database.transaction() as tx:
+                return verb(tx, *args)
+
+        return await _step(verb.__name__, lambda: patiently(run, verb.__name__))
+
+    async def look(self, read: Callable[..., T], *args: Any) -> T:
+        """What the database says: `read(connection, *args)`."""
+        return await _step(read.__name__, lambda: self._read(read, *args))
+
+    async def call(self, effect: Callable[..., T], *args: Any) -> T:
+        """A blocking effect outside of the database; it knows itself how to be safe to repeat."""
+        return await _step(effect.__name__, lambda: asyncio.to_thread(effect, *args))
+
+    async def until(self, ref: str, over: Callable[..., bool], *args: Any, due: int | None, longest: int = 0) -> bool:
+        """Wait till `over(connection, *args)`: True; or till a moment, at most `longest` from now: False."""
+
+        async def wait() -> bool:
+            delay = None if due is None else time_left(due, longest)
+            return await self._waits.until(ref, lambda: self._read(over, *args), delay)
+
+        return await _step(f"until {over.__name__}", wait)
+
+    async def _read(self, read: Callable[..., T], *args: Any) -> T:
+        def run() -> T:
+            with self._database.read() as connection:
+                return read(connection, *args)
+
+        return await patiently(run, read.__name__)
+
+
+FlowFunction = Callable[..., Coroutine[Any, Any, None]]
+
+
+class Engine:
+    """Runs the flows that are wanted. `news` are the events with which a new one may have come."""
+
+    def __init__(
+        self,
+        database: Database,
+        beside: Path,
+        executor: str,
+        flows: Mapping[str, FlowFunction],
+        news: Filter,
+        lease: int = LEASE,
+    ) -> None:
+        self.waits = Waits()
+        self.executors = Executors(executor, lease)
+        self._database = database
+        self._beside = beside
+        self._flows = flows
+        self._news = news
+        self._workflow: FlowFunction = self._run
+        self._alive: dict[str, asyncio.Task[Any]] = {}
+        self._lost: set[str] = set()
+
+    @asynccontextmanager
+    async def running(self, hub: Hub) -> AsyncIterator[None]:
+        """Until the block ends. What still waits then is carried on by the next engine of this executor's name."""
+        connections = self._database.engine_beside(self._beside)
+        with _launched(connections, self.executors.me) as register:
+            self._workflow = register(self._run)
+            async with asyncio.TaskGroup() as group:
+                work = (
+                    self.waits.run(hub),
+                    _persevere(lambda: self._start(hub)),
+                    _persevere(self._beat),
+                    _persevere(self._find_lost),
+                    _persevere(self._forget),
+                )
+                tasks = [group.create_task(one) for one in work]
+                try:
+                    yield
+                finally:
+                    runs = list(self._alive.values())
+                    for task in (*tasks, *runs):
+                        task.cancel()
+                    # A run that is cancelled stays open in the engine's tables.
+                    await asyncio.gather(*runs, return_exceptions=True)
+
+    async def _run(self, name: str, id: str, number: int, args: dict[str, Any]) -> None:
+        """One run of one flow: to its end, or to an error that is told, and then begun anew after a pause."""
+        with self._kept_alive(f"{id}/{number}"):
+            try:
+                flow = Flow(self._database, self.waits)
+                await self._flows[name](flow, **args)
+                await flow.change(wanted.finish, id)
+            except Exception as error:
+                log.exception("a flow failed and will be run again", flow=name, id=id, run=number)
+                trouble = error.__class__.__name__
+                again = await self._change(lambda tx: wanted.run_again(tx, id, number, trouble))
+                if again is not None:
+                    self._begin_later(again)
+                raise
+
+    async def _start(self, hub: Hub) -> None:
+        """Start everything that is wanted: at first whatever has no run, then what is new."""
+        known = await self._ids(status=_OPEN)
+        for flow in await self._read(wanted.unfinished):
+            if flow.run_id not in known:
+                await self._begin(flow)
+        while not hub.closed:
+            seen = hub.last
+            while new := await self._read(wanted.to_start):
+                for flow in new:
+                    await self._begin(flow)
+                await self._change(partial(wanted.mark_started, ids=[flow.id for flow in new]))
+            await hub.wait_for(seen, self._news)
+
+    async def _begin(self, flow: Wanted) -> None:
+        """Start one run; one that was started before, here or elsewhere, is left as it is."""
+        with SetWorkflowID(flow.run_id):
+            await DBOS.start_workflow_async(self._workflow, flow.name, flow.id, flow.run, flow.args)
+
+    def _begin_later(self, flow: Wanted) -> None:
+        async def begin() -> None:
+            with self._kept_alive(f"{flow.run_id} later"):
+                await asyncio.sleep(_AGAIN_SECONDS)
+                await self._begin(flow)
+
+        asyncio.get_running_loop().create_task(_persevere(begin))
+
+    async def _beat(self) -> None:
+        while True:
+            for dead in await self._change(self.executors.beat):
+                runs = await self._ids(status="PENDING", executor_id=dead.id)
+                log.warning("an executor is dead, its runs are taken over", executor=dead.id, runs=len(runs))
+                await DBOS.resume_workflows_async(sorted(runs))
+                await self._change(partial(bury, dead=dead))
+            await asyncio.sleep(self.executors.lease / clock.SECOND / _BEATS_A_LEASE)
+
+    async def _find_lost(self) -> None:
+        """Runs that are ours by the tables and run nowhere, twice in a row: the engine failed while it took them up."""
+        while True:
+            await asyncio.sleep(_LOST_LEASES * self.executors.lease / clock.SECOND)
+            idle = await self._ids(status="PENDING", executor_id=self.executors.me) - self._alive.keys()
+            if again := idle & self._lost:
+                log.warning("runs were lost and are taken up again", runs=len(again))
+                await DBOS.resume_workflows_async(sorted(again))
+            self._lost = idle - again
+
+    async def _forget(self) -> None:
+        """Runs that are over are kept for a day, for whoever wants to know what they did."""
+        while True:
+            before = clock.rfc3339(clock.now() - _KEEP)
+            while old := await self._ids(status=_OVER, completed_before=before, limit=_FORGET_AT_ONCE):
+                await DBOS.delete_workflows_async(sorted(old))
+            await asyncio.sleep(_FORGET_SECONDS)
+
+    async def _ids(self, **which: Any) -> set[str]:
+        runs = await DBOS.list_workflows_async(**which, load_input=False, load_output=False)
+        return {run.workflow_id for run in runs}
+
+    @contextmanager
+    def _kept_alive(self, id: str) -> Iterator[None]:
+        task = asyncio.current_task()
+        if task is not None:
+            self._alive[id] = task
+        try:
+            yield
+        finally:
+            if self._alive.get(id) is task:
+                del self._alive[id]
+
+    async def _read(self, read: Callable[[Connection], T]) -> T:
+        def run() -> T:
+            with self._database.read() as connection:
+                return read(connection)
+
+        return await patiently(run, getattr(read, "__name__", "read"))
+
+    async def _change(self, verb: Callable[[Transaction], T]) -> T:
+        def run() -> T:
+            with self._database.transaction() as tx:
+                return verb(tx)
+
+        return await patiently(run, "flows")
+
+
+async def _persevere(work: Callable[[], Awaitable[None]]) -> None:
+    """Work that goes on although the engine's database refuses for a while."""
+    while True:
+        try:
+            await work()
+            return
+        except REFUSALS as error:
+            log.warning("the database of the flows refuses, trying again", reason=reason_of(error))
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _step(name: str, work: Callable[[], Awaitable[T]]) -> T:
+    async def step() -> T:
+        return await work()
+
+    return await DBOS.run_step_async({"name": name}, step)
+
+
+# ---- the engine itself ------------------------------------------------------------------------------------------
+
+_ending: threading.Thread | None = None  # the engine that was there before in this process
+
+
+@contextmanager
+def _launched(connections: Connections, executor: str) -> Iterator[Callable[[FlowFunction], FlowFunction]]:
+    """The engine with our five settings, while the block lasts; what is given registers the one workflow there is."""
+    global _ending
+    if _ending is not None:
+        _ending.join()
+    DefaultSerializer.deserialize = _refuse_pickled  # type: ignore[method-assign, assignment]
+    config: DBOSConfig = {
+        "name": "gemba",
+        "system_database_url": connections.url.render_as_string(hide_password=False),
+        "system_database_engine": connections,
+        "dbos_system_schema": _SCHEMA,
+        "application_version": _VERSION,
+        "executor_id": executor,
+        "serializer": DBOSPortableJSON,
+        "notification_listener_polling_interval_sec": _POLL_SECONDS,
+        "use_listen_notify": False,
+        "scheduler_polling_interval_sec": _FORGET_SECONDS,
+        "log_level": "ERROR",
+    }
+    DBOS(config=config)
+
+    def register(run: FlowFunction) -> FlowFunction:
+        async def flow(name: str, id: str, number: int, args: dict[str, Any]) -> None:
+            await run(name, id, number, args)
+
+        registered = DBOS.workflow(name="flow")(flow)
+        DBOS.launch()
+        return registered
+
+    try:
+        yield register
+    finally:
+        # Its threads look only now and then whether they should end: nobody waits for them but the next engine.
+        _ending = threading.Thread(target=_end, args=(connections,), name="flows end", daemon=True)
+        _ending.start()
+
+
+def _end(connections: Connections) -> None:
+    DBOS.destroy(destroy_registry=True)
+    connections.dispose()
+
+
+def _refuse_pickled(_serializer: DefaultSerializer, _data: str) -> NoReturn:
+    """Whoever can write the database would otherwise run code here."""
+    raise ValueError("a row of the flows is pickled: refused")

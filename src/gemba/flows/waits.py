@@ -1,0 +1,75 @@
+"""What a flow waits for: a row that changes, or a moment. Waiting costs no thread, no query and no poll.
+
+A wait names what it is about (the `ref` of the events that tell of it). It subscribes first and looks at the row then,
+so a change is seen by one or the other. Moments are given by the wall clock and counted by one that nobody can set: a
+clock that jumps while something waits neither ends the wait nor makes it endless.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from gemba import clock
+from gemba.store.hub import Hub
+
+_PAGE = 500
+_LONGEST_NAP = 30 * clock.SECOND  # a timer of the event loop does not count while the machine sleeps
+
+
+class Waits:
+    """Everything that waits in this process. It belongs to the event loop."""
+
+    def __init__(self) -> None:
+        self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    async def run(self, hub: Hub) -> None:
+        """Wake what events are about, for ever."""
+        seen = hub.last
+        while not hub.closed:
+            await hub.beyond(seen)
+            found, seen = await hub.read(seen, _PAGE)
+            for event in found:
+                self.wake(event.ref)
+
+    def wake(self, ref: str | None) -> None:
+        for waiting in self._waiting.get(ref or "", ()):
+            waiting.set()
+
+    async def until(self, ref: str, over: Callable[[], Awaitable[bool]], delay: int | None = None) -> bool:
+        """True as soon as `over` says so, False when so many microseconds have passed."""
+        end = None if delay is None else clock.elapsed() + delay
+        with self._subscribed(ref) as news:
+            while True:
+                news.clear()
+                if await over():
+                    return True
+                while not news.is_set():
+                    left = _LONGEST_NAP if end is None else end - clock.elapsed()
+                    if left <= 0:
+                        return False
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(None if end is None else min(left, _LONGEST_NAP) / clock.SECOND):
+                            await news.wait()
+
+    @contextmanager
+    def _subscribed(self, ref: str) -> Iterator[asyncio.Event]:
+        news = asyncio.Event()
+        self._waiting[ref].add(news)
+        try:
+            yield news
+        finally:
+            self._waiting[ref].discard(news)
+            if not self._waiting[ref]:
+                del self._waiting[ref]
+
+
+def time_left(due: int, longest: int) -> int:
+    """How long until a moment that lay `longest` ahead when it was set: never more, whatever the clock says now."""
+    return min(max(due - clock.now(), 0), longest)

@@ -1,0 +1,31 @@
+"""Work that the database may refuse for a while, because it is gone, locked or full: tried again, not given up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+import structlog
+
+from gemba.store.database import REFUSALS, reason_of
+
+_RETRY_SECONDS = 1.0
+
+T = TypeVar("T")
+
+log = structlog.get_logger("gemba.store")
+
+
+async def patiently(work: Callable[[], T], name: str) -> T:
+    """Run a blocking step in a thread until the database takes it; what refuses is told once, not at every attempt."""
+    told = ""
+    while True:
+        try:
+            return await asyncio.to_thread(work)
+        except REFUSALS as error:
+            reason = reason_of(error)
+            if reason != told:
+                log.warning("the database refuses, trying again", work=name, reason=reason)
+            told = reason
+            await asyncio.sleep(_RETRY_SECONDS)
