@@ -19,7 +19,7 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
-from gemba.escalations import assumptions, delivery, projection, reply, verbs
+from gemba.escalations import assumptions, delivery, projection, reply, rules, verbs
 from gemba.escalations import store as escalations
 from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.notify import open_policies
@@ -35,7 +35,7 @@ from gemba.store.signal import Signal, signal_for
 from gemba.threads import repeat_in_thread
 from gemba.watch import FolderWatch
 
-ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *assumptions.ACTIONS)
+ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *assumptions.ACTIONS, *rules.ACTIONS)
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(

@@ -1,6 +1,6 @@
 """What an event is: something that happened, with a name, a payload and whom it concerns. Types and names only.
 
-`ref` is the id of the escalation or assumption that an event is about; of an event about neither, its frame's id.
+`ref` is the id of the escalation, assumption or rule that an event is about; of an event about none, its frame's id.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ NAMES = {
     "assumption.overturned": "the operator decided otherwise",
     "assumption.delivered": "the agent has read that it was overturned",
     "assumption.undelivered": "the agent could not be told that it was overturned, and why",
+    "rule.made": "the operator said how every ask of one wording is answered from now on",
+    "rule.revoked": "the operator took a rule back",
 }
 
 

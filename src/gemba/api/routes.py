@@ -22,9 +22,11 @@ from gemba.errors import Invalid
 from gemba.escalations.assumption import Assumption
 from gemba.escalations.assumptions import list_assumptions
 from gemba.escalations.attention import Attention, AttentionQuery, measure
-from gemba.escalations.escalation import Delivery, Escalation, Kind, Urgency
+from gemba.escalations.escalation import Delivery, Escalation, Kind, Precedent, Urgency
 from gemba.escalations.inbox import Order, Wanted, get_escalation, list_escalations, parse_states, sessions_needing_you
 from gemba.escalations.policy_view import PolicyList, policies_view
+from gemba.escalations.precedents import for_one
+from gemba.escalations.rules import Rule, list_rules
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -43,7 +45,9 @@ class Version(msgspec.Struct, frozen=True):
 
 
 class EscalationQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`state` is a comma list of states; `unresolved` stands for open, acknowledged and snoozed."""
+    """`state` is a comma list of states; `unresolved` stands for open, acknowledged and snoozed. `q` is words, all of
+    which occur in the title, question or reply of a settled one, the last as the beginning of a word; "quoted" ones
+    follow each other."""
 
     state: str | None = None
     kind: Kind | None = None
@@ -51,6 +55,8 @@ class EscalationQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delivery: Delivery | None = None
     session: str | None = None
     work_item: str | None = None
+    group: str | None = None
+    q: str | None = None
     order: Order = Order.INBOX
     limit: Limit = 50
     cursor: str | None = None
@@ -72,6 +78,17 @@ class EscalationList(msgspec.Struct, frozen=True):
     escalations: list[Escalation]
     total: int
     next_cursor: str | None
+    as_of: int
+
+
+class PrecedentList(msgspec.Struct, frozen=True):
+    """What people answered to asks like this one, newest first."""
+
+    precedents: list[Precedent]
+
+
+class RuleList(msgspec.Struct, frozen=True):
+    rules: list[Rule]
     as_of: int
 
 
@@ -119,6 +136,8 @@ def escalations(app: App, query: EscalationQuery) -> EscalationList:
         query.delivery,
         query.session,
         query.work_item,
+        query.group,
+        query.q,
     )
     after = _open_cursor(query.cursor, tuple[int, int, str])
     with app.database.read() as connection:
@@ -130,6 +149,17 @@ def escalations(app: App, query: EscalationQuery) -> EscalationList:
 def escalation(app: App, _query: Nothing, *, id: str) -> Escalation:
     with app.database.read() as connection:
         return get_escalation(connection, id)
+
+
+def precedents(app: App, _query: Nothing, *, id: str) -> PrecedentList:
+    with app.database.read() as connection:
+        return PrecedentList(for_one(connection, id))
+
+
+def rules(app: App, _query: Nothing) -> RuleList:
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        return RuleList(list_rules(connection), as_of)
 
 
 def assumptions(app: App, query: AssumptionQuery) -> AssumptionList:
@@ -171,6 +201,14 @@ READS = (
         cached=True,
     ),
     Read("/api/escalations/{id}", escalation, Nothing, Escalation, "One escalation with its whole text"),
+    Read(
+        "/api/escalations/{id}/precedents",
+        precedents,
+        Nothing,
+        PrecedentList,
+        "What was answered to asks like this one, newest first",
+    ),
+    Read("/api/rules", rules, Nothing, RuleList, "Answers given by rule, the live ones first", cached=True),
     Read(
         "/api/assumptions",
         assumptions,

@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Row, func, select, tuple_
 
 from gemba import wire
 from gemba.errors import Invalid
+from gemba.escalations import precedents, search
 from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, State, Urgency
 from gemba.escalations.stale import stale_of
 from gemba.escalations.store import escalations, get, view
@@ -42,8 +43,10 @@ class Wanted(msgspec.Struct, frozen=True):
     delivery: Delivery | None = None
     session: str | None = None
     work_item: str | None = None
+    group: str | None = None
+    q: str | None = None  # words, all of which occur in a settled one
 
-    def conditions(self) -> list[ColumnElement[bool]]:
+    def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
         columns = escalations.c
         found: list[ColumnElement[bool]] = []
         if self.states:
@@ -58,9 +61,12 @@ class Wanted(msgspec.Struct, frozen=True):
             (columns.delivery, self.delivery),
             (columns.session_id, self.session),
             (columns.bead_id, self.work_item),
+            (columns.group_id, self.group),
         ):
             if value is not None:
                 found.append(column == value)
+        if self.q is not None:
+            found.append(columns.id.in_(search.matching(connection, self.q)))
         return found
 
 
@@ -95,7 +101,7 @@ def parse_states(text: str) -> frozenset[State]:
 def list_escalations(
     connection: Connection, wanted: Wanted, limit: int, after: Place | None = None, order: Order = Order.INBOX
 ) -> Page:
-    conditions = wanted.conditions()
+    conditions = wanted.conditions(connection)
     total = connection.execute(select(func.count()).select_from(escalations).where(*conditions)).scalar_one()
     query = select(escalations).where(*conditions).limit(limit + 1)
     if order is Order.INBOX:
@@ -109,12 +115,14 @@ def list_escalations(
     rows = connection.execute(query).all()
     shown = rows[:limit]
     last = _place(shown[-1], order) if len(rows) > limit else None
-    return Page(_views(shown), total, last)
+    return Page(_views(connection, shown), total, last)
 
 
 def get_escalation(connection: Connection, id: str) -> Escalation:
     row = get(connection, id)
-    return view(row, stale=stale_of(row))
+    precedent = precedents.best_for(connection, [row]).get(id)
+    size = _group_sizes(connection, [row]).get(row.group_id, 1)
+    return view(row, stale=stale_of(row), precedent=precedent, group_size=size)
 
 
 def sessions_needing_you(connection: Connection) -> set[str]:
@@ -139,6 +147,24 @@ def _place(row: Row[Any], order: Order) -> Place:
     return (row.rank, row.opened_at, row.id) if order is Order.INBOX else (0, row.changed_at, row.id)
 
 
-def _views(rows: Sequence[Row[Any]]) -> list[Escalation]:
+def _views(connection: Connection, rows: Sequence[Row[Any]]) -> list[Escalation]:
     head_of = cache(wire.git_head)
-    return [view(row, longest=LONGEST_IN_LIST, stale=stale_of(row, head_of)) for row in rows]
+    best = precedents.best_for(connection, rows)
+    sizes = _group_sizes(connection, rows)
+    return [
+        view(
+            row,
+            longest=LONGEST_IN_LIST,
+            stale=stale_of(row, head_of),
+            precedent=best.get(row.id),
+            group_size=sizes.get(row.group_id, 1),
+        )
+        for row in rows
+    ]
+
+
+def _group_sizes(connection: Connection, rows: Sequence[Row[Any]]) -> dict[str, int]:
+    """How many wait in the groups of these."""
+    wanted = precedents.among(connection, escalations.c.group_id, {row.group_id for row in rows})
+    waiting = select(escalations.c.group_id, func.count()).where(wanted, ~escalations.c.resolved)
+    return dict(connection.execute(waiting.group_by(escalations.c.group_id)).all())

@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import Row, or_, select
 
 from gemba import clock
-from gemba.escalations import assumptions
+from gemba.escalations import assumptions, precedents, rules
 from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import escalations, get, session_over, set_delivery, settle, watch
@@ -43,9 +43,11 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Pol
 def _open(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
     """Store the asks, and want the flows that remind of them and end them."""
     rows = [_new_row(tx, draft, origin, policies) for draft in drafts]
+    precedents.assign(tx, rows)
     new = tx.insert_new(escalations, rows, "id")
+    answered = rules.apply(tx, [row for row in rows if row["id"] in new])
     for row in rows:
-        if row["id"] in new and row["policy"] is not None:
+        if row["id"] in new - answered and row["policy"] is not None:
             watch(tx, get(tx.connection, row["id"]))
 
 
