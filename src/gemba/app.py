@@ -35,7 +35,7 @@ from gemba.store.signal import Signal, signal_for
 from gemba.threads import repeat_in_thread
 from gemba.watch import FolderWatch
 
-ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *assumptions.ACTIONS, *rules.ACTIONS)
+ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *rules.ACTIONS, *assumptions.ACTIONS)
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(

@@ -29,6 +29,7 @@ from gemba.escalations.assumption import Assumption, Overturned
 from gemba.escalations.escalation import Delivery
 from gemba.event import Draft
 from gemba.flows import wanted
+from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -101,7 +102,7 @@ def overturn(tx: Transaction, body: Overturn, *, id: str) -> Assumption:
         first = view(_get(tx.connection, id))
         raise Conflict("it was overturned already", code="already_overturned", assumption=first)
     reply.post(tx, row, Decided(text), turn=row.session_id, since=reply.Since(row.cwd, row.commit_hash))
-    wanted.want(tx, "deliver", f"deliver/{id}/{tx.now}", id=id, since=tx.now)
+    wanted.want(tx, "deliver", [Call(f"deliver/{id}/{tx.now}", {"id": id, "since": tx.now})])
     tx.emit(Draft("assumption.overturned", {"text": text}, row.session_id, id))
     return view(_get(tx.connection, id))
 

@@ -16,7 +16,7 @@ from gemba import clock
 from gemba.escalations import assumptions, precedents, rules
 from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
 from gemba.escalations.policy import Policies
-from gemba.escalations.store import escalations, get, session_over, set_delivery, settle, watch
+from gemba.escalations.store import counted, escalations, session_over, set_delivery, settle, watch
 from gemba.event import Draft
 from gemba.store.database import Transaction
 
@@ -41,14 +41,13 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Pol
 
 
 def _open(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
-    """Store the asks, and want the flows that remind of them and end them."""
+    """Store the asks, answer those that a rule is for, and have the policies of the others watched over."""
     rows = [_new_row(tx, draft, origin, policies) for draft in drafts]
     precedents.assign(tx, rows)
     new = tx.insert_new(escalations, rows, "id")
-    answered = rules.apply(tx, [row for row in rows if row["id"] in new])
-    for row in rows:
-        if row["id"] in new - answered and row["policy"] is not None:
-            watch(tx, get(tx.connection, row["id"]))
+    opened = [row for row in rows if row["id"] in new]
+    answered = rules.apply(tx, opened)
+    watch(tx, [row["id"] for row in opened if row["watched_since"] is not None and row["id"] not in answered])
 
 
 def _user_message(tx: Transaction, draft: Draft) -> None:
@@ -165,4 +164,5 @@ def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> 
         "group_id": draft.ref,
         "like_key": "",
         "policy": None if policy is None else msgspec.json.encode(policy).decode(),
+        **counted(policy, tx.now),
     }

@@ -47,6 +47,7 @@ from gemba.escalations.escalation import (
 from gemba.escalations.policy import Policy
 from gemba.event import Draft
 from gemba.flows import wanted
+from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -211,26 +212,30 @@ def unsettle(tx: Transaction, row: Row[Any]) -> Escalation:
     reopened = move(tx, row, "reopened", _UNANSWERED)
     reply.retract(tx, row.id)
     search.remove(tx, row.id)
-    watch(tx, get(tx.connection, row.id))
+    watched = counted(None if row.policy is None else policy_of(row), tx.now)
+    anew = {**watched, "reminders": 0, "reminded_at": None}
+    tx.connection.execute(update(escalations).where(escalations.c.id == row.id).values(anew))
+    if watched["watched_since"] is not None:
+        watch(tx, [row.id])
     return reopened
 
 
-def watch(tx: Transaction, row: Row[Any]) -> None:
-    """Have its policy's reminders and expiry happen, counted from now."""
-    if row.policy is None:
-        return
-    policy = policy_of(row)
-    if policy.plan(tx.now) is not None:
-        counted = {"watched_since": tx.now, "expires_at": policy.expires_at(tx.now)}
-        anew = {"reminders": 0, "reminded_at": None}
-        tx.connection.execute(update(escalations).where(escalations.c.id == row.id).values(**counted, **anew))
-        wanted.want(tx, "watch", f"watch/{row.id}/{tx.now}", id=row.id, since=tx.now)
+def counted(policy: Policy | None, since: int) -> dict[str, int | None]:
+    """From when on its policy counts, and when it ends; nothing for one that reminds of nothing and ends nothing."""
+    if policy is None or policy.plan(since) is None:
+        return {"watched_since": None, "expires_at": None}
+    return {"watched_since": since, "expires_at": policy.expires_at(since)}
+
+
+def watch(tx: Transaction, ids: Sequence[str]) -> None:
+    """Have the reminders and the expiry happen that their policies want, counted from now."""
+    wanted.want(tx, "watch", [Call(f"watch/{id}/{tx.now}", {"id": id, "since": tx.now}) for id in ids])
 
 
 def deliver(tx: Transaction, id: str) -> None:
     """Have its reply seen to until it is read. The moment tells this delivery from one before it."""
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(delivery_since=tx.now))
-    wanted.want(tx, "deliver", f"deliver/{id}/{tx.now}", id=id, since=tx.now)
+    wanted.want(tx, "deliver", [Call(f"deliver/{id}/{tx.now}", {"id": id, "since": tx.now})])
 
 
 def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str | None = None) -> bool:

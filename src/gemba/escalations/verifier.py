@@ -18,6 +18,7 @@ from gemba.escalations.policy import Verify
 from gemba.escalations.store import escalations, get, settle, view
 from gemba.event import Draft
 from gemba.flows import wanted
+from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 
 
@@ -42,7 +43,7 @@ def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Es
     )
     _keep(tx, row, proposal, "proposed")
     if not verify.person:
-        wanted.want(tx, "verify", f"verify/{row.id}/{tx.now}", id=row.id, at=proposal.at)
+        wanted.want(tx, "verify", [Call(f"verify/{row.id}/{tx.now}", {"id": row.id, "at": proposal.at})])
     return view(get(tx.connection, row.id))
 
 

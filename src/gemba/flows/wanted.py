@@ -8,7 +8,8 @@ lost, is simply started again: an id runs once, and every step of a flow is safe
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, delete, select, update
@@ -45,10 +46,27 @@ class Wanted(msgspec.Struct, frozen=True):
         return f"{self.id}/{self.run}"
 
 
-def want(tx: Transaction, name: str, id: str, /, **args: Any) -> None:
-    """Have a flow run. Wanting an id that is wanted already changes nothing."""
-    row = {"id": id, "name": name, "args": _encode(args), "at": tx.now, "run": 1, "started": False}
-    tx.insert_new(flows, [row], "id")
+class Call(NamedTuple):
+    """A flow's own id, which says what it is for, and its arguments."""
+
+    id: str
+    args: dict[str, Any]
+
+
+def want(tx: Transaction, name: str, calls: Sequence[Call]) -> None:
+    """Have a flow run, once for each call. Wanting an id that is wanted already changes nothing."""
+    rows = [
+        {
+            "id": call.id,
+            "name": name,
+            "args": msgspec.json.encode(call.args).decode(),
+            "at": tx.now,
+            "run": 1,
+            "started": False,
+        }
+        for call in calls
+    ]
+    tx.insert_new(flows, rows, "id")
 
 
 def to_start(connection: Connection) -> list[Wanted]:
@@ -84,7 +102,3 @@ def troubled(connection: Connection) -> list[tuple[str, str]]:
 
 def _wanted(row: Row[Any]) -> Wanted:
     return Wanted(row.id, row.name, msgspec.json.decode(row.args), row.run)
-
-
-def _encode(args: dict[str, Any]) -> str:
-    return msgspec.json.encode(args).decode()
