@@ -210,11 +210,15 @@ def save_prompts(tx: Transaction, prompts: dict[str, tuple[Prompt, ...]]) -> Non
 
 
 def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
-    """Keep the sessions' rows in step with what their frames said."""
+    """Keep the sessions' rows in step with what their frames said; each is written once, however much was said."""
+    changed: dict[str, dict[str, Any]] = {}
     for draft in drafts:
-        changes = _changes(tx, draft)
+        if draft.session_id is not None:
+            so_far = changed.setdefault(draft.session_id, {})
+            so_far |= _changes(tx, draft, so_far)
+    for session_id, changes in changed.items():
         if changes:
-            tx.connection.execute(update(sessions).where(sessions.c.id == draft.session_id).values(changes))
+            tx.connection.execute(update(sessions).where(sessions.c.id == session_id).values(changes))
 
 
 def list_sessions(connection: Connection, limit: int, needing: Collection[str]) -> list[SessionView]:
@@ -228,7 +232,8 @@ def count_sessions(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(sessions).where(running)).scalar_one()
 
 
-def _changes(tx: Transaction, draft: Draft) -> dict[str, Any]:
+def _changes(tx: Transaction, draft: Draft, so_far: dict[str, Any]) -> dict[str, Any]:
+    """What one event changes in its session's row, which has not got the changes so far yet."""
     payload = draft.payload
     match draft.name:
         case "session_state_reported":
@@ -236,7 +241,7 @@ def _changes(tx: Transaction, draft: Draft) -> dict[str, Any]:
             return {"reported_state": payload["state"], "note": payload["note"], **bead}
         case "session_transition":
             row = select(sessions.c.lifecycle).where(sessions.c.id == draft.session_id)
-            state = Lifecycle(tx.connection.execute(row).scalar_one())
+            state = Lifecycle(so_far.get("lifecycle") or tx.connection.execute(row).scalar_one())
             if LIFECYCLE.allows(state, payload["to"]):
                 return {"lifecycle": payload["to"], "close_reason": payload.get("close_reason")}
         case "assumption_recorded":
@@ -244,8 +249,11 @@ def _changes(tx: Transaction, draft: Draft) -> dict[str, Any]:
         case "escalation_opened" if payload["channel"] == "tool_call":
             return {"mode": payload["mode"]}
         case "user_message":
-            prompting = sessions.c.reported_state == ReportedState.PROMPTING
-            return {"reported_state": case((prompting, None), else_=sessions.c.reported_state)}
+            if "reported_state" not in so_far:
+                prompting = sessions.c.reported_state == ReportedState.PROMPTING
+                return {"reported_state": case((prompting, None), else_=sessions.c.reported_state)}
+            if so_far["reported_state"] == ReportedState.PROMPTING:
+                return {"reported_state": None}
     return {}
 
 

@@ -16,7 +16,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+import msgspec
+from sqlalchemy import (
+    JSON,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    column,
+    create_engine,
+    event,
+    func,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -26,11 +41,11 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from gemba import clock
 from gemba.errors import Unusable
 from gemba.event import Draft
+from gemba.operators import OPERATOR
 from gemba.store import events
 
-OPERATOR = "operator"  # the name of the one person that a workspace has by itself
-
 _BUSY_SECONDS = 30
+_MANY = 10  # rows that are worth a statement of their own kind
 
 # A database that is gone, locked or full, or has no connection left: it may do the same thing later.
 REFUSALS = (DBAPIError, NoConnectionLeft)
@@ -40,6 +55,8 @@ _PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_i
 _QUIET: dict[str, Any] = {"hide_parameters": True}
 _SQLITE: dict[str, Any] = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Transaction:
@@ -62,8 +79,14 @@ class Transaction:
         """Insert the rows whose key is not there yet, and say which keys those were."""
         if not rows:
             return set()
-        statement = self._insert(table).on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
-        return set(self.connection.execute(statement, list(rows)).scalars())
+        statement = self._insert(table)
+        values: Any = list(rows)
+        if len(rows) >= _MANY and isinstance(statement, postgresql.Insert):
+            # The driver reads a statement as slowly as it is long, and one with a thousand rows in it is long.
+            statement = statement.from_select(list(rows[0]), _rows_of_json(table, list(rows[0])))
+            values = {"rows": _encode(rows).decode()}
+        new = statement.on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
+        return set(self.connection.execute(new, values).scalars())
 
     def put(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
         """Insert the rows, each whole, in the place of those that have their primary keys."""
@@ -75,6 +98,13 @@ class Transaction:
 
     def _insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         return postgresql.insert(table) if self.connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def _rows_of_json(table: Table, names: Sequence[str]) -> Select[Any]:
+    """Rows of the named columns out of one parameter, `rows`, a JSON array of objects. PostgreSQL only."""
+    document = cast(bindparam("rows", type_=Text), JSON)
+    columns = (column(name, table.c[name].type) for name in names)
+    return select(func.json_to_recordset(document).table_valued(*columns, name="given").render_derived(with_types=True))
 
 
 class Database:
