@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "init": ("gemba.cli.init", "Make this repository a workspace."),
     "serve": ("gemba.cli.serve", "Run the server and the page."),
+    "worker": ("gemba.cli.worker", "Run the flows without the page."),
     "demo": ("gemba.cli.demo", "Try Gemba: a temporary workspace with living agents."),
     "open": ("gemba.cli.open", "Open the page of the running server."),
     "inbox": ("gemba.cli.inbox", "Show what waits for you."),
