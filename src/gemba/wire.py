@@ -32,6 +32,8 @@ MAX_TITLE = 500
 MAX_OPTION = 2_000
 MAX_NOTE = 2_000
 MAX_OPTIONS = 50
+MAX_SCHEMA = 65_536  # bytes of the schema for an answer
+MAX_DEPTH = 64  # levels of a schema, and of an answer that fits one
 MAX_LINE = 4 * 1024 * 1024  # bytes of one frame, newline included
 
 _URGENCY_BY_MODE: dict[str, dict[str, str | None]] = {
@@ -108,6 +110,11 @@ def replies_folder(home: str) -> str:
     return os.path.join(home, "replies")
 
 
+def turns_folder(home: str, session_id: str) -> str:
+    """Where the answers lie that this session finds as its next turn; those of another of the same safe id too."""
+    return os.path.join(home, "turns", safe_id(session_id))
+
+
 def safe_id(session_id: str) -> str:
     """A file name for the session. Two sessions may share one: a frame carries the true id."""
     name = "".join([char if char in _SAFE else "_" for char in session_id[:_LONGEST_SAFE_ID]])
@@ -172,18 +179,25 @@ def workspace_above(folder: str) -> str:
 
 
 def git_head(cwd: str) -> tuple[str | None, str | None]:
-    """The commit and branch that `cwd` stands on, each None where there is none to tell.
+    """The commit and branch that `cwd` stands on, each None where there is none to tell."""
+    return git_place(cwd)[:2]
+
+
+def git_place(cwd: str) -> tuple[str | None, str | None, str | None]:
+    """The commit, branch and worktree that `cwd` stands on and in, each None where there is none to tell.
 
     Read from git's own files: a git process would cost an ask several times what it takes. Never raises.
     """
+    worktree = None
     try:
         for folder in _upwards(cwd):
             marker = os.path.join(folder, ".git")
             if os.path.lexists(marker):
-                return _head_of(marker)
+                worktree = folder
+                return *_head_of(marker), folder
     except (OSError, ValueError):
         pass
-    return None, None
+    return None, None, worktree
 
 
 def _upwards(folder: str) -> list[str]:
