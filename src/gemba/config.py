@@ -185,6 +185,11 @@ class Workspace(msgspec.Struct, frozen=True):
         return self.folder / "token"
 
     @property
+    def operators_folder(self) -> Path:
+        """The tokens of those who were added by name."""
+        return self.folder / "operators"
+
+    @property
     def lock_file(self) -> Path:
         return self.folder / "serve.lock"
 

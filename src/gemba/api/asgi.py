@@ -16,6 +16,7 @@ from gemba.api.routes import READS
 from gemba.api.security import Guard, is_api
 from gemba.api.stream import HEARTBEAT_SECONDS, Stream
 from gemba.app import ACTIONS, App
+from gemba.operators import Operators
 from gemba.store.hub import Hub
 
 OPENAPI = "/api/openapi.json"
@@ -31,7 +32,8 @@ def make_asgi(
         await (api if is_api(scope["path"]) else page)(scope, receive, send)
 
     public = frozenset({read.path for read in READS if read.public} | {OPENAPI})
-    return Guard(dispatch, token=token, origins=origins, public=public)
+    operators = Operators(token, app.workspace.operators_folder)
+    return Guard(dispatch, operators=operators, origins=origins, public=public)
 
 
 def api_routes(app: App, hub: Hub, heartbeat: float) -> list[Route]:

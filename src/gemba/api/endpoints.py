@@ -21,6 +21,7 @@ from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
 from gemba.api.problem import problem, problem_of
 from gemba.api.routes import Read
+from gemba.api.security import OPERATOR_KEY
 from gemba.app import App
 from gemba.errors import GembaError, Invalid, NotFound
 from gemba.store import confirmations
@@ -61,10 +62,12 @@ def action_route(app: App, action: Action) -> Route:
         data = await read_body(request, app.settings.server.max_body_bytes)
         body = decode_body(data, action.body)
         ids = _ids(request)
-        fingerprint = hashlib.sha256(b"\0".join([request.method.encode(), request.scope["path"].encode(), data]))
+        operator: str = request.scope[OPERATOR_KEY]
+        told = (operator.encode(), request.method.encode(), request.scope["path"].encode(), data)
+        fingerprint = hashlib.sha256(b"\0".join(told))
 
         def run() -> Answer:
-            with app.database.transaction() as tx:
+            with app.database.transaction(operator) as tx:
 
                 def once() -> Answer:
                     return Answer(200, msgspec.json.encode(action.verb(tx, body, **ids)))

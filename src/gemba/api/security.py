@@ -1,25 +1,20 @@
 """Who may talk to the server, judged before anything else looks at a request.
 
 On TCP: the Host must be one of ours (a rebound DNS name is not), the Origin if there is one must be our own page, and
-everything but the page's files and the public reads wants the token. On the unix socket the file's mode (0600) has
-decided already. Each refusal has a status and a code of its own.
+everything but the page's files and the public reads wants an operator's token. On the unix socket the file's mode
+(0600) has decided already; a token there only says which operator it is. Each refusal has a status and a code of its
+own. Whom a request is from stands in the scope as `OPERATOR_KEY`; an operator who is removed is cut off.
 """
 
 from __future__ import annotations
-
-import contextlib
-import hmac
-import os
-import secrets
-import stat
-import tempfile
-from pathlib import Path
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gemba.api.problem import problem
-from gemba.errors import Unusable
+from gemba.operators import OPERATOR, Operators
+
+OPERATOR_KEY = "gemba.operator"
 
 _SECURITY_HEADERS = {
     "Cache-Control": "no-store",  # unless the answer says otherwise: all but the page's files is news
@@ -36,48 +31,14 @@ _SECURITY_HEADERS = {
 _RAW_SECURITY_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _SECURITY_HEADERS.items()]
 
 
-def read_token(file: Path) -> str:
-    """The workspace's token, made at first use: 0600 from its first byte, whole or absent.
-
-    One that others can read or have put there, as a checkout would, is no secret: it is replaced.
-    """
-    for _ in range(2):
-        try:
-            if not _is_private(file):
-                file.unlink()
-            token = file.read_text().strip()
-            if token:
-                return token
-            raise Unusable(f"{file} is empty; without it a new one is made", code="token_unusable")
-        except FileNotFoundError:
-            _make_token(file)
-        except (OSError, UnicodeDecodeError) as error:
-            raise Unusable(f"{file} cannot be read: {error}", code="token_unusable") from None
-    raise Unusable(f"{file} cannot be made", code="token_unusable")
-
-
-def _is_private(file: Path) -> bool:
-    status = file.lstat()
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
-
-
-def _make_token(file: Path) -> None:
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=".token-") as partial:  # 0600
-            partial.write(secrets.token_urlsafe(32) + "\n")
-            partial.flush()
-            with contextlib.suppress(FileExistsError):
-                os.link(partial.name, file)  # unlike a rename it never replaces a token that was just made elsewhere
-    except OSError as error:
-        raise Unusable(f"{file} cannot be written: {error.strerror}", code="token_unusable") from None
-
-
 class Guard:
     """The outermost layer: refuses, or lets through with the security headers on the answer."""
 
-    def __init__(self, inner: ASGIApp, *, token: str, origins: frozenset[str], public: frozenset[str]) -> None:
+    def __init__(
+        self, inner: ASGIApp, *, operators: Operators, origins: frozenset[str], public: frozenset[str]
+    ) -> None:
         self._inner = inner
-        self._token = token.encode()
+        self._operators = operators
         self._origins = origins
         self._hosts = frozenset(origin.partition("://")[2] for origin in origins)
         self._public = public
@@ -93,11 +54,18 @@ class Guard:
                 message["headers"] = [*given, *(header for header in _RAW_SECURITY_HEADERS if header[0] not in names)]
             await send(message)
 
-        refusal = None if _is_unix_socket(scope) else self._refusal(scope)
-        await (refusal or self._inner)(scope, receive, send_guarded)
-
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = Headers(scope=scope)
+        if _is_unix_socket(scope):
+            refusal = self._identify(scope, headers) if "authorization" in headers else None
+            scope.setdefault(OPERATOR_KEY, OPERATOR)
+        else:
+            refusal = self._refusal(scope, headers)
+        answer: Send = send_guarded
+        if scope.get(OPERATOR_KEY, OPERATOR) != OPERATOR:
+            answer = self._while_known(scope[OPERATOR_KEY], _token(headers), send_guarded)
+        await (refusal or self._inner)(scope, receive, answer)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> ASGIApp | None:
         host = headers.get("host", "")
         if host not in self._hosts:
             return problem(421, "host_refused", "this server does not answer for that host", found=host[:200])
@@ -109,14 +77,41 @@ class Guard:
             return problem(400, "target_refused", "the request must name a path", found=path[:200], allowed="/…")
         if not is_api(path) or path in self._public:
             return None
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if not token:
+        return self._identify(scope, headers)
+
+    def _identify(self, scope: Scope, headers: Headers) -> ASGIApp | None:
+        """Write into the scope whose token it is."""
+        token = _token(headers)
+        if token is None:
             detail = "a token is needed: open the address that `gemba open` prints"
             return problem(401, "token_missing", detail, headers={"WWW-Authenticate": "Bearer"})
-        if scheme.lower() != "bearer" or not hmac.compare_digest(token.encode(), self._token):
-            detail = "the token is not the one of this workspace: open the address that `gemba open` prints"
+        name = self._operators.name_of(token)
+        if name is None:
+            detail = "the token is not one of this workspace: open the address that `gemba open` prints"
             return problem(401, "token_wrong", detail, headers={"WWW-Authenticate": "Bearer"})
+        scope[OPERATOR_KEY] = name
         return None
+
+    def _while_known(self, name: str, token: bytes | None, send: Send) -> Send:
+        """An answer that goes on, as a stream does, ends at its next bytes once its operator is removed."""
+        ended = False
+
+        async def send_on(message: Message) -> None:
+            nonlocal ended
+            if ended:
+                return
+            if message["type"] == "http.response.body" and self._operators.name_of(token or b"") != name:
+                ended = True
+                message = {"type": "http.response.body", "body": b"", "more_body": False}
+            await send(message)
+
+        return send_on
+
+
+def _token(headers: Headers) -> bytes | None:
+    """What stands behind `Bearer`; of another scheme, something that is no token."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return (token.encode() if scheme.lower() == "bearer" else b"") if token else None
 
 
 def is_api(path: str) -> bool:

@@ -29,10 +29,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 import gemba
 from gemba import clock
 from gemba.api.asgi import make_asgi
-from gemba.api.security import read_token
 from gemba.app import App
 from gemba.config import Workspace
 from gemba.errors import Unusable
+from gemba.operators import read_token
 from gemba.store.hub import Hub
 
 _THREADS = 32

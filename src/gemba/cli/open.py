@@ -10,13 +10,13 @@ from pathlib import Path
 
 import click
 
-from gemba.api.security import read_token
 from gemba.api.server import read_server_file
 from gemba.cli.door import server_socket
 from gemba.cli.serve import page_address
 from gemba.cli.show import json_option, print_json
 from gemba.config import Workspace, open_workspace
 from gemba.errors import Unusable
+from gemba.operators import read_token
 
 
 @click.command()
