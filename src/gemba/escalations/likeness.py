@@ -54,6 +54,7 @@ class Form(NamedTuple):
     wants: str  # "decision" (should it be so?), "fact" (is it so?), or "" when neither yes nor no is an answer
     options: tuple[str, ...]  # their normal forms, sorted
     schema: str
+    must_agree: str  # kind, wants, schema, anchors and options in one
 
     @property
     def key(self) -> str:
@@ -79,10 +80,6 @@ class Form(NamedTuple):
         found = [word for word in dict.fromkeys(self.words) if len(word) >= _LONG and word[0] != "#"]
         return found if len(found) <= _MOST_LONG else []
 
-    @property
-    def must_agree(self) -> str:
-        return "\x1e".join((self.kind, self.wants, self.schema, "\x1f".join(self.anchors), "\x1f".join(self.options)))
-
 
 def form(kind: str, title: str | None, text: str, options: Sequence[str] = (), schema: Any = None) -> Form:
     """The normal form of an ask; `schema` is decoded."""
@@ -94,16 +91,20 @@ def form(kind: str, title: str | None, text: str, options: Sequence[str] = (), s
     if not anchors and not any(word not in EMPTY for word in found.words):
         # Nothing to go by: only the same text is the same question.
         anchors, found.words[:] = ["=" + " ".join(f"{title or ''} {text}".split()).casefold()], []
+    anchored = tuple(sorted(anchors))
+    offered = tuple(sorted({option_form(option) for option in options})) if options else ()
+    shape = "" if schema is None else msgspec.json.encode(schema, order="sorted").decode()
     return Form(
         kind,
         tuple(found.words),
         found.shown,
-        tuple(sorted(anchors)),
+        anchored,
         tuple(sorted(set(found.exact))),
         tuple(sorted(set(roles_of(found)))),
         found.wants,
-        tuple(sorted({option_form(option) for option in options})) if options else (),
-        "" if schema is None else msgspec.json.encode(schema, order="sorted").decode(),
+        offered,
+        shape,
+        "\x1e".join((kind, found.wants, shape, "\x1f".join(anchored), "\x1f".join(offered))),
     )
 
 

@@ -36,6 +36,7 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import TypeEngine
 
 from gemba import clock
 from gemba.escalations import likeness
@@ -76,21 +77,22 @@ class _Group(NamedTuple):
 
 def assign(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
     """Give rows that are about to be inserted their `like_key` and `group_id`; only what agents ask is grouped."""
-    forms: dict[tuple[Any, ...], Form] = {}
+    met: dict[tuple[Any, ...], tuple[Form, str, list[int]]] = {}
     asks: list[tuple[dict[str, Any], Form, str, list[int]]] = []
     for row in rows:
         row["like_key"], row["group_id"] = "", row["id"]
         if row["channel"] == Channel.TOOL_CALL:
             said = (row["kind"], row["title"], row["text"], row["options"], row.get("schema"))
-            form = forms.get(said)
-            if form is None:
-                form = forms[said] = _form(*said)
-            row["like_key"] = form.key
-            asks.append((row, form, row["like_key"], form.bands))
+            known_form = met.get(said)
+            if known_form is None:
+                form = _form(*said)
+                known_form = met[said] = form, form.key, form.bands
+            row["like_key"] = known_form[1]
+            asks.append((row, *known_form))
     if not asks:
         return
     known, groups = _look_up(tx.connection, {band for _, _, _, bands in asks for band in bands})
-    new: list[dict[str, Any]] = []
+    new: list[tuple[int, str]] = []
     for row, form, key, bands in asks:
         joined = _oldest_like(form, bands, groups)
         if joined is None:
@@ -99,9 +101,9 @@ def assign(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
             row["group_id"] = joined.id
         if key not in known:
             known.add(key)
-            new += [{"band": band, "ref": row["id"]} for band in bands]
+            new += [(band, row["id"]) for band in bands]
     if new:
-        tx.connection.execute(insert(likes), new)
+        _store(tx.connection, new)
 
 
 def _look_up(connection: Connection, bands: set[int]) -> tuple[set[str], dict[int, list[_Group]]]:
@@ -129,6 +131,16 @@ def _look_up(connection: Connection, bands: set[int]) -> tuple[set[str], dict[in
             form = _form(*said)
             _remember(groups, _Group(opened_at, id, form), form.bands)
     return known, groups
+
+
+def _store(connection: Connection, pairs: list[tuple[int, str]]) -> None:
+    """Each ask that is taken in has some of these: past the layers that would handle them one by one."""
+    if connection.dialect.name == "postgresql":
+        bands, refs = zip(*pairs, strict=True)
+        rows = select(func.unnest(_array(bands, BigInteger())), func.unnest(_array(refs, Text())))
+        connection.execute(insert(likes).from_select(["band", "ref"], rows))
+    else:
+        connection.exec_driver_sql("insert into likes (band, ref) values (?, ?)", pairs)
 
 
 def _remember(groups: dict[int, list[_Group]], group: _Group, bands: Iterable[int]) -> None:
@@ -240,9 +252,13 @@ def form_of(row: Row[Any]) -> Form:
 def among(connection: Connection, column: Column[Any], values: Iterable[Any]) -> ColumnElement[bool]:
     """Whether a column has one of these: one parameter, however many they are."""
     if connection.dialect.name == "postgresql":
-        return column == any_(cast(literal(list(values), ARRAY(column.type)), ARRAY(column.type)))
+        return column == any_(_array(values, column.type))
     given = func.json_each(msgspec.json.encode(list(values)).decode()).table_valued("value")
     return column.in_(select(given.c.value))
+
+
+def _array(values: Iterable[Any], type_: TypeEngine[Any]) -> ColumnElement[Any]:
+    return cast(literal(list(values), ARRAY(type_)), ARRAY(type_))
 
 
 def _keys_of(connection: Connection, bands: set[int]) -> Select[tuple[str]]:
