@@ -148,7 +148,7 @@ def _read_special(word: str, stem: str, written: str, begins: bool, previous: st
     if stem:
         _add(stem, written, found)
     elif word in NEGATIONS:
-        found.negated = True
+        _negate(found)
 
 
 def _opened(word: str, begins: bool, found: Reading) -> None:
@@ -156,6 +156,12 @@ def _opened(word: str, begins: bool, found: Reading) -> None:
     wants, needs_start = OPENING[word]
     if (begins or not needs_start) and found.wants != "decision":
         found.wants = wants
+
+
+def _negate(found: Reading) -> None:
+    if found.negated:
+        found.anchors.append("not")
+    found.negated = True
 
 
 def _add(stem: str, written: str, found: Reading) -> None:
@@ -180,7 +186,7 @@ def _read_chunk(chunk: str, found: Reading, begins: bool = False) -> None:
             if opening in OPENING:
                 _opened(opening, begins, found)
             if tail == "t" and word.endswith("n"):  # don't, shouldn't, can't
-                found.negated = True
+                _negate(found)
             elif word not in FILLER:
                 _add(stem_of(word), head, found)
             return
