@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from gemba.cli.show import json_option, labelled, print_json, width
-from gemba.config import Finding, Workspace, open_workspace
+from gemba.config import Finding, Settings, Workspace, open_workspace
 from gemba.errors import Invalid, NotFound
 from gemba.escalations.policy_check import checked_settings
 from gemba.text import cells, fold, one_line, showable
@@ -151,9 +151,14 @@ def find(workspace: Workspace) -> list[Finding]:
     problems = {name: problem for name, channel in channels.items() if (problem := problem_of(channel)) is not None}
     lines = toml.places(workspace.settings_file.read_text()) if problems else {}
     return [
-        Finding(toml.line_of(("channels", name), lines), f"channel {toml.quoted(name)}: {problem}")
+        Finding(toml.line_of(_place_of_url(settings, name), lines), f"channel {toml.quoted(name)}: {problem}")
         for name, problem in problems.items()
     ]
+
+
+def _place_of_url(settings: Settings, name: str) -> tuple[str, ...]:
+    channel = settings.channels[name]
+    return ("channels", name, *(key for key in ("url", "url_env", "url_file") if getattr(channel, key) is not None))
 
 
 def _workspace(folder: str | None) -> Workspace:
