@@ -24,6 +24,7 @@ from gemba.errors import Conflict, Invalid, NotFound, Unusable
 OPERATOR = "operator"  # the name of the one person that a workspace has by itself
 
 _NAME = re.compile(r"[a-z0-9_-]{1,32}\Z")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32,128}\s*\Z")
 _NAMES_ARE = "1 to 32 small letters, digits, '_' or '-'"
 # A folder that was changed so recently may be changed once more without another time on it.
 _SETTLED_NS = 1_000_000_000
@@ -178,7 +179,7 @@ def _problem(file: Path) -> str | None:
     try:
         if not _is_private(file):
             return "others can read it, or it is not yours"
-        return None if file.read_text().strip() else "it is empty"
+        return None if _TOKEN.match(file.read_text()) else "it holds no token"
     except (OSError, UnicodeDecodeError):
         return "it cannot be read"
 

@@ -45,6 +45,8 @@ def read_route(app: App, read: Read, cache: Cache) -> Route:
         if body is None:
             query = decode_query(raw_query, read.query)
             ids = _ids(request)
+            if read.personal:
+                ids = {**ids, "operator": request.scope[OPERATOR_KEY]}
 
             def make() -> bytes:
                 return msgspec.json.encode(read.handler(app, query, **ids))

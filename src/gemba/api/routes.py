@@ -44,6 +44,12 @@ class Version(msgspec.Struct, frozen=True):
     version: str
 
 
+class Me(msgspec.Struct, frozen=True):
+    """Whose token it is."""
+
+    operator: str
+
+
 class EscalationQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`state` is a comma list of states; `unresolved` stands for open, acknowledged and snoozed. `q` is words, all of
     which occur in the title, question or reply of a settled one, the last as the beginning of a word; "quoted" ones
@@ -108,7 +114,7 @@ class Read(NamedTuple):
     """One GET: its path, its handler, the types of its query and its answer.
 
     What is `cached` depends on the database alone, and changes with an event; on the world beside it at most in ways
-    that may be told a second late.
+    that may be told a second late. The handler of a `personal` one is also told the `operator` who asks.
     """
 
     path: str
@@ -118,6 +124,7 @@ class Read(NamedTuple):
     summary: str
     public: bool = False
     cached: bool = False
+    personal: bool = False
 
 
 def health(_app: App, _query: Nothing) -> Health:
@@ -126,6 +133,10 @@ def health(_app: App, _query: Nothing) -> Health:
 
 def version(_app: App, _query: Nothing) -> Version:
     return Version(gemba.__version__)
+
+
+def me(_app: App, _query: Nothing, *, operator: str) -> Me:
+    return Me(operator)
 
 
 def escalations(app: App, query: EscalationQuery) -> EscalationList:
@@ -192,6 +203,7 @@ def doctor(app: App, _query: Nothing) -> Diagnosis:
 READS = (
     Read("/api/health", health, Nothing, Health, "Is the server up?", public=True),
     Read("/api/version", version, Nothing, Version, "Which version is it?", public=True),
+    Read("/api/me", me, Nothing, Me, "Who am I here?", personal=True),
     Read(
         "/api/escalations",
         escalations,

@@ -306,7 +306,7 @@ def _listen_tcp(bind: Bind, workspace: Workspace) -> Iterator[socket.socket]:
     # delayed acknowledgement of its own headers.
     with contextlib.closing(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        wishes = [*_last_port(workspace), bind.port, 0] if bind.port_is_wish else [bind.port]
+        wishes = [*last_port(workspace), bind.port, 0] if bind.port_is_wish else [bind.port]
         for port in wishes:
             try:
                 listener.bind((bind.host, port))
@@ -325,7 +325,8 @@ def _listen_tcp(bind: Bind, workspace: Workspace) -> Iterator[socket.socket]:
         yield listener
 
 
-def _last_port(workspace: Workspace) -> list[int]:
+def last_port(workspace: Workspace) -> list[int]:
+    """The one that the last server got, if it is known."""
     try:
         port = int(workspace.port_file.read_text())
     except (OSError, ValueError):

@@ -6,6 +6,7 @@ Commands name a path and get a document back; which door it was makes no differe
 from __future__ import annotations
 
 import http.client
+import os
 import re
 import socket
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ import msgspec
 from gemba import wire
 from gemba.config import Workspace, home, open_workspace
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
+from gemba.operators import OPERATOR, token_of
 from gemba.text import storable
 
 _KINDS: dict[int, type[GembaError]] = {404: NotFound, 409: Conflict, 422: Invalid, 503: Unusable}
@@ -43,16 +45,23 @@ class Door(Protocol):
 def open_door(folder: str | None) -> Iterator[Door]:
     """The running server of the workspace, or the workspace itself."""
     workspace = open_workspace(None if folder is None else Path(folder))
+    name, token = acting_operator(workspace)
     path = server_socket(workspace)
     if path is not None:
-        yield ServerDoor(path)
+        yield ServerDoor(path, token)
         return
     # They load the store, which a running server makes unnecessary.
     from gemba.cli.local import open_local
     from gemba.escalations.policy_check import checked_settings
 
-    with open_local(workspace, checked_settings(workspace), home()) as door:
+    with open_local(workspace, checked_settings(workspace), home(), name) as door:
         yield door
+
+
+def acting_operator(workspace: Workspace) -> tuple[str, str | None]:
+    """As whom commands act: GEMBA_OPERATOR with the token, or the operator that needs none here."""
+    name = os.environ.get("GEMBA_OPERATOR") or OPERATOR
+    return name, None if name == OPERATOR else token_of(workspace.operators_folder, name)
 
 
 def server_socket(workspace: Workspace) -> Path | None:
@@ -69,12 +78,13 @@ def server_socket(workspace: Workspace) -> Path | None:
 
 
 class ServerDoor:
-    """HTTP over the server's private socket, whose file mode is all the credential there is."""
+    """HTTP over the server's private socket, whose file mode is all the credential there is; a token says who it is."""
 
     is_server = True
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, token: str | None = None) -> None:
         self._path = path
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def get(self, path: str, **query: str | int | None) -> Any:
         given = query_string(query)
@@ -87,7 +97,8 @@ class ServerDoor:
     def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
         connection = _UnixConnection(self._path, timeout=None)
         try:
-            connection.request("GET", f"/api/events?{urlencode({'after': after, 'name': names})}")
+            target = f"/api/events?{urlencode({'after': after, 'name': names})}"
+            connection.request("GET", target, headers=self._headers)
             response = connection.getresponse()
             if response.status >= 400:
                 _raise(response.status, msgspec.json.decode(response.read()))
@@ -102,7 +113,7 @@ class ServerDoor:
     def _exchange(self, method: str, target: str, body: bytes | None = None, headers: Any = None) -> Any:
         connection = _UnixConnection(self._path, timeout=_TIMEOUT_SECONDS)
         try:
-            connection.request(method, target, body, headers or {})
+            connection.request(method, target, body, {**self._headers, **(headers or {})})
             response = connection.getresponse()
             document = msgspec.json.decode(response.read())
         except (OSError, http.client.HTTPException, ValueError) as error:

@@ -24,19 +24,23 @@ from gemba.cli.log import set_up_logging
 from gemba.config import Settings, Workspace
 from gemba.errors import NotFound
 from gemba.event import Event, Filter
+from gemba.operators import OPERATOR
 from gemba.store.database import explained
 
 
 class LocalDoor:
     is_server = False
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, operator: str) -> None:
         self._app = app
+        self._operator = operator
 
     def get(self, path: str, **query: str | int | None) -> Any:
         for read in READS:
             ids = _match(read.path, path)
             if ids is not None:
+                if read.personal:
+                    ids["operator"] = self._operator
                 asked = decode_query(query_string(query).encode(), read.query)
                 with explained("the database failed"):
                     return msgspec.to_builtins(read.handler(self._app, asked, **ids))
@@ -48,7 +52,7 @@ class LocalDoor:
             if ids is not None:
                 checked = decode_body(encode_body(body), action.body)
                 with explained("the database failed"):
-                    with self._app.database.transaction() as tx:
+                    with self._app.database.transaction(self._operator) as tx:
                         result = action.verb(tx, checked, **ids)
                     self._app.write_replies()
                 return msgspec.to_builtins(result)
@@ -94,13 +98,13 @@ class LocalDoor:
 
 
 @contextmanager
-def open_local(workspace: Workspace, settings: Settings, home: Path) -> Iterator[LocalDoor]:
+def open_local(workspace: Workspace, settings: Settings, home: Path, operator: str = OPERATOR) -> Iterator[LocalDoor]:
     set_up_logging()
     app = App.open(workspace, settings, home)
     try:
         with explained("the database failed"):
             app.catch_up()
-        yield LocalDoor(app)
+        yield LocalDoor(app, operator)
     finally:
         app.close()
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "overturn": ("gemba.cli.overturn", "Decide otherwise than an agent did."),
     "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
     "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),
+    "operator": ("gemba.cli.operator", "Let others act under their own names."),
     "doctor": ("gemba.cli.doctor", "Say what works and what does not."),
     "completion": ("gemba.cli.completion", "Print the completion script for your shell."),
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from gemba.api.server import read_server_file
-from gemba.cli.door import server_socket
+from gemba.cli.door import acting_operator, server_socket
 from gemba.cli.serve import page_address
 from gemba.cli.show import json_option, print_json
 from gemba.config import Workspace, open_workspace
@@ -34,7 +34,8 @@ def command(folder: str | None, only_print: bool, as_json: bool) -> None:
     told = read_server_file(workspace)
     if told is None or server_socket(workspace) is None:
         raise Unusable("no server runs for this workspace; `gemba serve` starts one", code="not_running")
-    address = page_address(told, read_token(workspace.token_file))
+    _, token = acting_operator(workspace)
+    address = page_address(told, token or read_token(workspace.token_file))
     if as_json:
         print_json({"address": address, "url": told.url})
         return
