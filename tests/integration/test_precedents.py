@@ -1,0 +1,231 @@
+"""Like asks are grouped as they come, and what was answered to one is offered to the next, on both databases."""
+
+import threading
+from typing import Any
+
+from sqlalchemy import event, func, select
+
+from gemba.app import App
+from gemba.escalations import inbox, precedents
+from gemba.escalations.store import escalations
+from tests.fixtures.api import Api
+from tests.fixtures.logs import Logs
+
+
+def one(api: Api, id: str) -> dict[str, Any]:
+    found: dict[str, Any] = api.get(f"/api/escalations/{id}")
+    return found
+
+
+def groups(api: Api) -> list[set[str]]:
+    """The ids of each group, the oldest first."""
+    found: dict[str, set[str]] = {}
+    for row in api.get("/api/escalations?limit=500")["escalations"]:
+        found.setdefault(row["group_id"], set()).add(row["id"])
+    return list(found.values())
+
+
+def answer(api: Api, id: str, **body: Any) -> None:
+    api.post(f"/api/escalations/{id}/respond", body)
+
+
+# ---- groups --------------------------------------------------------------------------------------------------------
+
+
+def test_like_asks_of_several_sessions_are_one_group_named_by_the_first(api: Api) -> None:
+    first = api.ask("Which database should I use for orders?", "s-1")
+    second = api.ask("For orders, what database should we use?", "s-2")
+    other = api.ask("Which cache should I use for orders?", "s-2")
+
+    assert groups(api) == [{first, second}, {other}]
+    assert (one(api, second)["group_id"], one(api, second)["group_size"]) == (first, 2)
+    assert [row["id"] for row in api.get(f"/api/escalations?group={first}")["escalations"]] == [first, second]
+    assert api.get("/api/escalations?group=nobody")["escalations"] == []
+
+
+def test_asks_that_come_in_one_batch_are_grouped_like_those_that_come_apart(logs: Logs) -> None:
+    texts = ["Should I delete src/a.py?", "Should I delete src/b.py?", "May I remove src/a.py?", "Which port?"]
+    logs.take(*(logs.ask(text) for text in texts))
+
+    query = select(escalations.c.group_id, func.count()).group_by(escalations.c.group_id)
+    with logs.app.database.read() as connection:
+        assert sorted(size for _, size in connection.execute(query)) == [1, 1, 2]
+
+
+def test_kind_options_and_what_is_not_an_ask_keep_apart(api: Api) -> None:
+    api.ask("Which one?", options=["a", "b"])
+    api.ask("Which one?", options=["a", "c"])
+    api.ask("Which one?", kind="blocker")
+    api.permission("s-1")
+    api.permission("s-2")
+
+    assert [len(group) for group in groups(api)] == [1, 1, 1, 1, 1]
+
+
+def test_a_group_takes_new_asks_as_long_as_somebody_in_it_waits(api: Api) -> None:
+    first, second = api.ask(session="s-1"), api.ask(session="s-2")
+    answer(api, first, text="8080")
+    third = api.ask(session="s-3")
+    assert one(api, third)["group_id"] == first
+    assert one(api, third)["group_size"] == 2
+
+    for id in (second, third):
+        answer(api, id, text="8080")
+    fourth = api.ask(session="s-4")
+    assert (one(api, fourth)["group_id"], one(api, fourth)["group_size"]) == (fourth, 1)
+
+
+def test_what_is_read_twice_is_grouped_once(logs: Logs) -> None:
+    line = logs.ask("Which port?")
+    logs.take(line, log="a.jsonl")
+    logs.take(line, log="a.jsonl")
+    logs.take(logs.ask("Which port?"))
+
+    with logs.app.database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(escalations)).scalar_one() == 2
+        assert len(set(connection.execute(select(escalations.c.group_id)).scalars())) == 1
+
+
+def test_a_question_asked_often_is_stored_once_for_looking_up(logs: Logs) -> None:
+    logs.take(*(logs.ask("Which database should I use?") for _ in range(50)))
+    logs.take(*(logs.ask("Which database should I use?") for _ in range(50)))
+
+    with logs.app.database.read() as connection:
+        assert len(set(connection.execute(select(precedents.likes.c.ref)).scalars())) == 1
+
+
+def test_a_batch_is_grouped_with_one_look(app: App, logs: Logs) -> None:
+    logs.take(logs.ask("Which database should I use?"))
+    statements: list[str] = []
+
+    @event.listens_for(app.database.engine, "before_cursor_execute")
+    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        if "likes" in statement:
+            statements.append(statement.split()[0].lower())
+
+    logs.take(*(logs.ask(f"Which database should I use on port {number}?") for number in range(100)))
+
+    assert statements == ["select", "insert"]
+
+
+def test_two_that_ingest_at_once_lose_no_ask_and_no_group_is_wrong(api: Api) -> None:
+    """On PostgreSQL two processes may begin two groups of one question; each ask is in one, with like ones only."""
+    texts = [f"Should I delete part {number}?" for number in range(20)]
+    at_once = threading.Barrier(2)
+
+    def take(session: str) -> None:
+        rows = [
+            {
+                "id": f"{session}-{number}",
+                "channel": "tool_call",
+                "kind": "question",
+                "title": None,
+                "text": text,
+                "options": "[]",
+                "opened_at": number,
+            }
+            for number, text in enumerate(texts if session == "a" else reversed(texts))
+        ]
+        at_once.wait()
+        with api.app.database.transaction() as tx:
+            precedents.assign(tx, rows)
+        assigned[session] = {row["text"]: row["like_key"] for row in rows}
+
+    assigned: dict[str, dict[str, str]] = {}
+    threads = [threading.Thread(target=take, args=(session,)) for session in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert assigned["a"] == assigned["b"]
+    assert len(set(assigned["a"].values())) == 20
+
+
+# ---- precedents ----------------------------------------------------------------------------------------------------
+
+
+def test_an_earlier_answer_is_offered_with_its_source_and_why(api: Api) -> None:
+    earlier = api.ask("Which database should I use for orders?", "s-1")
+    answer(api, earlier, text="PostgreSQL")
+    later = api.ask("For orders, what database should we use?", "s-2")
+
+    precedent = one(api, later)["precedent"]
+    assert precedent == {
+        "escalation_id": earlier,
+        "session_id": "s-1",
+        "text": "Which database should I use for orders?",
+        "answer": {"text": "PostgreSQL", "option": None, "value": None},
+        "by": "operator",
+        "who": "operator",
+        "at": one(api, earlier)["resolution"]["at"],
+        "score": 0.95,
+        "why": "the same words in another order: orders, what, database",
+    }
+    assert api.get("/api/escalations?state=open")["escalations"][0]["precedent"] == precedent
+    assert api.get(f"/api/escalations/{later}/precedents") == {"precedents": [precedent]}
+    assert one(api, later)["state"] == "open"
+    assert one(api, earlier)["precedent"] is None
+
+
+def test_precedents_are_the_newest_three(api: Api) -> None:
+    ids = [api.ask(session=f"s-{number}") for number in range(5)]
+    for number, id in enumerate(ids):
+        answer(api, id, text=f"{number}")
+    last = api.ask(session="s-9")
+
+    found = api.get(f"/api/escalations/{last}/precedents")["precedents"]
+    assert [row["answer"]["text"] for row in found] == ["4", "3", "2"]
+    assert one(api, last)["precedent"]["answer"]["text"] == "4"
+
+
+def test_what_was_declined_withdrawn_or_answered_to_another_question_is_no_precedent(api: Api) -> None:
+    declined, withdrawn = api.ask(session="s-1"), api.ask(session="s-2")
+    api.post(f"/api/escalations/{declined}/dismiss", {"text": "no"})
+    api.take("SessionEnd", {}, "s-2")
+    answer(api, api.ask("Which host?", "s-3"), text="localhost")
+
+    assert one(api, withdrawn)["state"] == "withdrawn"
+    assert one(api, api.ask(session="s-4"))["precedent"] is None
+
+
+def test_an_answer_typed_in_the_pane_is_a_precedent_and_one_that_is_taken_back_is_none(api: Api) -> None:
+    typed = api.ask(session="s-1")
+    api.take("UserPromptSubmit", {"prompt": "use 8080"}, "s-1")
+    later = api.ask(session="s-2")
+    precedent = one(api, later)["precedent"]
+    assert (precedent["by"], precedent["answer"]["text"]) == ("pane", "use 8080")
+
+    api.post(f"/api/escalations/{typed}/reopen", {})
+    assert one(api, later)["precedent"] is None
+
+
+def test_the_option_of_a_precedent_is_the_one_of_this_ask(api: Api) -> None:
+    earlier = api.ask("Which store?", options=["Redis", "memory", "disk"])
+    answer(api, earlier, option=1)
+    later = api.ask("Which store?", options=["disk", "memory", "redis"])
+
+    assert one(api, later)["precedent"]["answer"] == {"text": "Redis", "option": 3, "value": None}
+
+
+def test_precedents_of_a_whole_page_take_one_query(api: Api) -> None:
+    for number in range(20):
+        answer(api, api.ask(f"Which database for part {number}?"), text="this")
+        api.ask(f"Which database for part {number}?", f"s-{number}")
+    statements: list[str] = []
+
+    @event.listens_for(api.app.database.engine, "before_cursor_execute")
+    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        if "likes" in statement:
+            statements.append(statement)
+
+    with api.app.database.read() as connection:
+        page = inbox.list_escalations(connection, inbox.Wanted(inbox.parse_states("unresolved")), 50)
+
+    assert len(page.escalations) == 20
+    assert all(item.precedent is not None for item in page.escalations)
+    assert len(statements) == 1
+
+
+def test_precedents_of_nobody_are_not_found(api: Api) -> None:
+    assert api.request("GET", "/api/escalations/nobody/precedents").status == 404
