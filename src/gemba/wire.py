@@ -23,6 +23,7 @@ STATES = ("initializing", "ready", "working", "prompting", "stalled", "bead-done
 
 # How a waiting ask exits; 1 is every error. Only an assumption is overturned.
 OUTCOME_EXIT = {"answered": 0, "default": 10, "expired": 11, "declined": 12, "withdrawn": 13, "overturned": 0}
+NOTHING_WAITS = 14  # of --next
 
 # Characters. The commands refuse what is longer, so that nobody finds an ask cut that was taken.
 MAX_TEXT = 100_000
@@ -33,7 +34,8 @@ MAX_OPTION = 2_000
 MAX_NOTE = 2_000
 MAX_OPTIONS = 50
 MAX_SCHEMA = 65_536  # bytes of the schema for an answer
-MAX_DEPTH = 64  # levels of a schema, and of an answer that fits one
+MAX_DEPTH = 32  # levels of a JSON document that is kept
+MAX_REPLY = 16 * 1024 * 1024  # bytes of a reply's file
 MAX_LINE = 4 * 1024 * 1024  # bytes of one frame, newline included
 
 _URGENCY_BY_MODE: dict[str, dict[str, str | None]] = {

@@ -171,6 +171,7 @@ def test_an_ask_carries_all_its_flags_and_where_it_stood(
         "cwd": str(workspace),
         "commit": head.stdout.strip(),
         "branch": "main",
+        "worktree": str(workspace),
     }
 
 
@@ -412,7 +413,10 @@ def test_a_waiting_ask_prints_the_reply_alone_and_acknowledges_it(
     assert waiting.end() == (0, "use 8080\n✓\n", "")
     asked, read = frames(home)
     assert asked["event_id"] == waiting.event_id
-    assert (read["hook"], read["payload"]) == ("GembaReplyRead", {"event_id": waiting.event_id})
+    assert (read["hook"], read["payload"]) == (
+        "GembaReplyRead",
+        {"event_id": waiting.event_id, "at": "2026-01-01T00:00:00.000000Z"},
+    )
     assert read["event_id"] != waiting.event_id
 
 

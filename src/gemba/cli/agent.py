@@ -174,6 +174,29 @@ class Session:
         wire.append_frame(self.home, self.id, line)
         return event_id
 
+    def tell_of_turns(self, command: Command) -> None:
+        """Say that answers wait for this session as its next turn, if any do."""
+        count = self._turns()
+        if count:
+            command.tell(f"{'1 answer waits' if count == 1 else f'{count} answers wait'} for you: gemba-ask --next")
+
+    def _turns(self) -> int:
+        folder = wire.turns_folder(self.home, self.id)
+        try:
+            names = os.listdir(folder)  # noqa: PTH208  pathlib is slow
+        except OSError:
+            return 0
+        # Another session may have the same folder. Looked for, not parsed: `json` costs more than the whole call.
+        mine = f'"session_id":{wire.encode_json(self.id)}'.encode()
+        count = 0
+        for name in names:
+            if name.endswith(".json") and not name.startswith("."):
+                try:
+                    count += mine in wire.read_file(f"{folder}/{name}", wire.MAX_REPLY)
+                except OSError:  # taken back, or nothing to read
+                    continue
+        return count
+
 
 def interaction_mode(command: Command) -> str:
     mode = os.environ.get("GEMBA_INTERACTION_MODE", "")

@@ -16,6 +16,7 @@ COMMAND = agent.Command(
     """Usage: gemba-ask --kind KIND --role ROLE --text TEXT [flags]
        gemba-ask --resume EVENT_ID [--wait SECONDS]
        gemba-ask --withdraw EVENT_ID
+       gemba-ask --next
 
 Ask the operator. The first word on stdout is the event id, the second tells whether to stop or to go on.""",
     {
@@ -27,16 +28,19 @@ Ask the operator. The first word on stdout is the event id, the second tells whe
         "--option": agent.Flag(
             "TEXT", "an answer to choose from; repeat it for each", most=wire.MAX_OPTION, repeatable=True
         ),
+        "--schema": agent.Flag("FILE", "a JSON Schema: the reply is then JSON that fits it; not with --option"),
         "--chose": agent.Flag("TEXT", "what you decided; with --kind assumption"),
         "--wait": agent.Flag("SECONDS", "wait for the reply and print it, for ever or so long", optional=True),
         "--resume": agent.Flag("EVENT_ID", "wait for the reply to an earlier ask"),
         "--withdraw": agent.Flag("EVENT_ID", "take an earlier ask back"),
+        "--next": agent.Flag("", "print the answers that nobody waited for, each until it is acknowledged"),
     },
     """Example:
   gemba-ask --kind question --role manager --text "Which database?" --option SQLite --option PostgreSQL --wait
 
 Exit codes: 0 done or answered, 1 error or nobody has answered yet; of a wait also 10 answered by default,
-11 expired, 12 declined, 13 withdrawn.
+11 expired, 12 declined, 13 withdrawn; of --next 14 when no answer waits. A call that is killed while it prints an
+answer prints it again the next time.
 Environment: GEMBA_SESSION_ID (required), GEMBA_INTERACTION_MODE (dangerous, balanced or cautious), GEMBA_ROLE,
 GEMBA_AGENT_TYPE, GEMBA_WORKSPACE, GEMBA_HOME (default ~/.gemba).""",
 )
@@ -61,7 +65,12 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
         refuse_others(given, "--withdraw")
         from gemba.cli import reply
 
-        return reply.withdraw(given["--withdraw"][0], "--json" in given)
+        return reply.withdraw(COMMAND, given["--withdraw"][0], "--json" in given)
+    if "--next" in given:
+        refuse_others(given, "--next")
+        from gemba.cli import turns
+
+        return turns.show_next(COMMAND, "--json" in given)
 
     refuse_misfits(given)
     session = agent.Session()
@@ -75,6 +84,7 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
             event_id = session.append("GembaAsk", payload)
             agent.tell(f"{event_id} {urgency}: {NEXT[urgency]}")
             warn_if_unseen(session)
+            session.tell_of_turns(COMMAND)
             found = wait.reply(event_id, seconds)
         return reply.deliver(COMMAND, session, found, "--json" in given)
     event_id = session.append("GembaAsk", payload)
@@ -83,6 +93,7 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
     if "--json" in given:
         line = wire.encode_json({"event_id": event_id, "urgency": urgency, "next": NEXT[urgency]})
     agent.say_recorded(event_id, line)
+    session.tell_of_turns(COMMAND)
     return 0
 
 
@@ -119,13 +130,15 @@ def refuse_misfits(given: agent.Given) -> None:
             raise Refused(f"{name} is missing; allowed: {', '.join(flag.allowed) or flag.value}")
     if len(given.get("--option", [])) > wire.MAX_OPTIONS:
         raise Refused(f"--option is given {len(given['--option'])} times; allowed: up to {wire.MAX_OPTIONS}")
+    if "--schema" in given and "--option" in given:
+        raise Refused("--schema does not go with --option: one of them says what the answer may be")
     if given["--kind"][0] != "assumption":
         if "--chose" in given:
             raise Refused(f"--chose does not go with --kind {given['--kind'][0]}; allowed: --kind assumption")
         return
     if "--chose" not in given:
         raise Refused("--chose is missing: an assumption tells what you decided")
-    for name in ("--option", "--wait"):
+    for name in ("--option", "--schema", "--wait"):
         if name in given:
             raise Refused(f"{name} does not go with --kind assumption, which nobody answers")
 
@@ -144,7 +157,7 @@ def interaction_mode(given: agent.Given) -> str:
 
 def payload_of(given: agent.Given, mode: str, cwd: str) -> dict[str, object]:
     text = agent.value_of(given, "--text")
-    commit, branch = wire.git_head(cwd)
+    commit, branch, worktree = wire.git_place(cwd)
     return {
         "kind": agent.value_of(given, "--kind"),
         "role": agent.value_of(given, "--role"),
@@ -153,10 +166,12 @@ def payload_of(given: agent.Given, mode: str, cwd: str) -> dict[str, object]:
         "bead_id": agent.value_of(given, "--bead"),
         "title": agent.value_of(given, "--title"),
         "options": given.get("--option"),
+        "schema": read_schema(given["--schema"][0]) if "--schema" in given else None,
         "chose": agent.value_of(given, "--chose"),
         "cwd": cwd,
         "commit": commit,
         "branch": branch,
+        "worktree": worktree,
         "wait": "--wait" in given,
     }
 
@@ -170,3 +185,23 @@ def read_stdin() -> str:
     if len(data) > most:
         raise Refused(f"--text on stdin has more than {most} bytes; allowed: up to {wire.MAX_TEXT} characters")
     return agent.checked("--text on stdin", data.decode("utf-8", "replace").rstrip("\r\n"), wire.MAX_TEXT)
+
+
+def read_schema(path: str) -> dict[str, object]:
+    """The JSON object in a file. Whether answers can be judged by it is the server's to say."""
+    import json
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no JSON")
+
+    try:
+        schema = json.loads(wire.read_file(path, wire.MAX_SCHEMA), parse_constant=refuse)
+        wire.encode_json(schema)
+    except (ValueError, TypeError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise Refused(f"--schema {agent.shown(path)} is no JSON: {reason}") from None
+    if not isinstance(schema, dict):
+        raise Refused(f"--schema {agent.shown(path)} holds no JSON object; allowed: a JSON Schema, as an object")
+    if not schema:
+        raise Refused(f"--schema {agent.shown(path)} is empty and takes every answer; leave it out, or say more")
+    return schema

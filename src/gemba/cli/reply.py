@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -23,15 +24,15 @@ Reply = dict[str, object]
 
 GRACE_SECONDS = 1.0  # how long an unreadable reply may take to become readable
 LOOK_SECONDS = 5.0  # not every file system announces what another machine or container changed
-MAX_REPLY = 16 * 1024 * 1024
 
 OUTCOMES = {
     "default": "answered by default: no person has answered",
-    "expired": "expired: nobody has answered in time",
+    "expired": "expired: its time ran out before anybody answered; a late answer would wait in: gemba-ask --next",
     "declined": "declined: the operator dismissed it without an answer",
     "withdrawn": "withdrawn: it was taken back, or its session ended",
     "overturned": "overturned: the operator decided otherwise",
 }
+LATE = "answered late: the time for it had run out before"
 
 
 class UnreadableReplyError(Exception):
@@ -42,11 +43,18 @@ def read_reply(home: str, event_id: str) -> Reply | None:
     """The reply to an event, None as long as there is none."""
     path = wire.reply_path(home, event_id)
     try:
-        reply = json.loads(wire.read_file(path, MAX_REPLY))
+        data = wire.read_file(path, wire.MAX_REPLY)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise UnreadableReplyError(error.strerror) from None
+    return parse(data, event_id)
+
+
+def parse(data: bytes, event_id: str) -> Reply:
+    """What a file says, if it is the reply to this event."""
+    try:
+        reply = json.loads(data)
     except (ValueError, RecursionError):
         raise UnreadableReplyError("not JSON") from None
     if not isinstance(reply, dict) or reply.get("event_id") != event_id:
@@ -114,7 +122,11 @@ class Wait:
 
 
 def _stays_open(event_id: str) -> str:
-    return f"the question stays open, wait on with: gemba-ask --resume {event_id}"
+    """Never that it was declined: the answer is still to come, and these are the ways to it."""
+    return (
+        f"the question stays open, wait on with: gemba-ask --resume {event_id}; "
+        "or go on, and look for the answer with: gemba-ask --next"
+    )
 
 
 def resume(command: agent.Command, event_id: str, seconds: float | None, as_json: bool) -> int:
@@ -123,28 +135,41 @@ def resume(command: agent.Command, event_id: str, seconds: float | None, as_json
         asked_kind(session, event_id)
     with Wait(session) as wait:
         found = wait.reply(event_id, seconds)
-    return deliver(command, session, found, as_json)
+    code = deliver(command, session, found, as_json)
+    session.tell_of_turns(command)
+    return code
 
 
 def deliver(command: agent.Command, session: agent.Session, reply: Reply, as_json: bool) -> int:
     """Print the reply, then acknowledge it; the exit code is its outcome."""
     event_id, outcome = str(reply["event_id"]), str(reply["outcome"])
     try:
-        agent.say(json.dumps(reply) if as_json else _words(reply))
+        agent.say(json.dumps(reply) if as_json else words(reply))
     except (OSError, Refused) as error:
         reason = agent.explain(error) if isinstance(error, OSError) else error
         raise Refused(f"stdout did not take the reply: {reason}; read it with: gemba-ask --resume {event_id}") from None
     if outcome in OUTCOMES:
         command.tell(f"{event_id} {OUTCOMES[outcome]}")
-    try:
-        session.append("GembaReplyRead", {"event_id": event_id})
-    except OSError as error:
-        # The agent has its reply: another exit code would make it ask again.
-        command.tell(f"warning: the reply could not be acknowledged: {agent.explain(error)}")
+    if reply.get("late") is True:
+        command.tell(f"{event_id} {LATE}")
+    acknowledge(command, session, reply)
     return wire.OUTCOME_EXIT[outcome]
 
 
-def _words(reply: Reply) -> str:
+def acknowledge(command: agent.Command, session: agent.Session, reply: Reply) -> None:
+    """Say that this reply was read, and not one that came in its place since. Then it is no turn any more."""
+    event_id = str(reply["event_id"])
+    try:
+        session.append("GembaReplyRead", {"event_id": event_id, "at": str(reply.get("at", ""))})
+    except OSError as error:
+        # The agent has its reply: another exit code would make it ask again.
+        command.tell(f"warning: the reply could not be acknowledged: {agent.explain(error)}")
+        return
+    with suppress(OSError):
+        Path(wire.turns_folder(session.home, session.id), f"{event_id}.json").unlink()
+
+
+def words(reply: Reply) -> str:
     """What the agent reads: the operator's words and, when they undo a decision, what was committed on it."""
     commits = reply.get("commits")
     if not isinstance(commits, list) or not commits:
@@ -152,7 +177,7 @@ def _words(reply: Reply) -> str:
     return "\n".join([str(reply["text"]), "", "Committed since that decision:", *map(str, commits)])
 
 
-def withdraw(event_id: str, as_json: bool) -> int:
+def withdraw(command: agent.Command, event_id: str, as_json: bool) -> int:
     session = agent.Session()
     try:
         reply = read_reply(session.home, event_id)
@@ -167,6 +192,7 @@ def withdraw(event_id: str, as_json: bool) -> int:
     agent.say_recorded(
         event_id, wire.encode_json({"event_id": event_id, "withdrawn": True}) if as_json else f"{event_id} withdrawn"
     )
+    session.tell_of_turns(command)
     return 0
 
 

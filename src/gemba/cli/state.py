@@ -47,4 +47,5 @@ def report(given: agent.Given, states: list[str]) -> int:
     if "--json" in given:
         line = wire.encode_json({"event_id": event_id, "state": states[0]})
     agent.say_recorded(event_id, line)
+    session.tell_of_turns(COMMAND)
     return 0

@@ -14,10 +14,12 @@ from sqlalchemy import Row, or_, select
 
 from gemba import clock
 from gemba.escalations import assumptions, precedents, rules
+from gemba.escalations.answer import schema_trouble
 from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import counted, escalations, session_over, set_delivery, settle, watch
 from gemba.event import Draft
+from gemba.sessions.translator import without_schema
 from gemba.store.database import Transaction
 
 _RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent's window"
@@ -93,7 +95,9 @@ def _permission_settled(tx: Transaction, draft: Draft) -> None:
 def _reply_read(tx: Transaction, draft: Draft) -> None:
     reader = or_(escalations.c.session_id == draft.session_id, escalations.c.turn_session == draft.session_id)
     row = _first(tx, escalations.c.id == draft.ref, reader)
-    if row is not None:
+    at = draft.payload.get("at")
+    # One that read "expired" has not read the answer that came late, in its place.
+    if row is not None and (at is None or row.resolved_at is None or at == clock.rfc3339(row.resolved_at)):
         set_delivery(tx, row, Delivery.DELIVERED)
     assumptions.reply_read(tx, draft)
 
@@ -134,6 +138,7 @@ def _moment(tx: Transaction, draft: Draft) -> int:
 def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> dict[str, Any]:
     payload = draft.payload
     policy = policies.match(payload["kind"], payload["urgency"])
+    text, schema = _asked(payload)
     return {
         "id": draft.ref,
         "session_id": draft.session_id,
@@ -148,7 +153,7 @@ def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> 
         "role": payload["role"],
         "mode": payload["mode"],
         "title": payload["title"],
-        "text": payload["text"],
+        "text": text,
         "options": msgspec.json.encode(payload["options"]).decode(),
         "bead_id": payload["bead_id"],
         "waiting": payload["waiting"],
@@ -159,10 +164,19 @@ def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> 
         "changed_at": tx.now,
         "origin": origin,
         "received_at": tx.now,
-        "schema": None if payload.get("schema") is None else msgspec.json.encode(payload["schema"]).decode(),
+        "schema": schema,
         "worktree": payload.get("worktree"),
         "group_id": draft.ref,
         "like_key": "",
         "policy": None if policy is None else msgspec.json.encode(policy).decode(),
         **counted(policy, tx.now),
     }
+
+
+def _asked(payload: dict[str, Any]) -> tuple[str, str | None]:
+    """The words and the schema of an ask. A schema by which no answer can be judged is left out; the words say so."""
+    text, schema = payload["text"], payload.get("schema")
+    if schema is None:
+        return text, None
+    trouble = schema_trouble(schema)
+    return (text, msgspec.json.encode(schema).decode()) if trouble is None else (without_schema(text, trouble), None)

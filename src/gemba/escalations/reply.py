@@ -60,6 +60,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     commits: list[str] = []
     since: Since | None = None
     question: str = ""
+    session_id: str = ""  # of a turn: folders of two sessions may have the same name
 
 
 class Words(Protocol):
@@ -178,7 +179,8 @@ def _bring_to_disk(home: Path, row: Row[Any]) -> str | None:
         else:
             _write_whole(target, msgspec.structs.replace(body, question=""))
         if row.turn is not None:
-            _bring_turn(home / "turns", Path(wire.safe_id(row.turn), name), body if row.turn_wanted else None)
+            turn = msgspec.structs.replace(body, session_id=row.turn) if body and row.turn_wanted else None
+            _bring_turn(home / "turns", Path(wire.safe_id(row.turn), name), turn)
     except OSError as error:
         return f"{NOT_WRITTEN}: {error.strerror}"
     return None

@@ -14,6 +14,7 @@ from gemba import wire
 
 MOST_PARTS = 2_000  # of the document, each reference replaced by what it stands for
 MOST_PATTERNS = 100
+DEEPEST = 2 * wire.MAX_DEPTH  # likewise
 
 _MOVING = ("$dynamicRef", "$recursiveRef")
 
@@ -35,7 +36,7 @@ def weigh(schema: dict[str, Any]) -> int:
         raise UnusableError(f"with its references followed it has more than {MOST_PARTS:,} parts")
     if weight.patterns > MOST_PATTERNS:
         raise UnusableError(f"it has more than {MOST_PATTERNS} patterns")
-    if weight.depth > wire.MAX_DEPTH:
+    if weight.depth > DEEPEST:
         raise UnusableError(_too_deep())
     return weight.parts
 
@@ -65,7 +66,7 @@ class _Scale:
         self._collect(root)
 
     def weigh(self, part: Any, depth: int) -> _Weight:
-        if depth > wire.MAX_DEPTH:
+        if depth > DEEPEST:
             raise UnusableError(_too_deep())
         if not isinstance(part, dict | list):
             return _Weight(1, 0, 0)
@@ -132,4 +133,4 @@ class _Scale:
 
 
 def _too_deep() -> str:
-    return f"it is nested more than {wire.MAX_DEPTH} levels deep"
+    return f"with its references followed it is more than {DEEPEST} levels deep"

@@ -22,7 +22,6 @@ _LONGEST_PATH = 4096
 _LONGEST_TIME = 64
 # A client's own JSON is kept verbatim up to these limits; the whole of it stays in the session log.
 _LONGEST_STRING = 16_000
-_DEEPEST = 32
 # What a tool call is about, in the inputs of the tools that clients have; the first that is there.
 _MAIN_INPUTS = ("command", "file_path", "path", "url", "query", "pattern")
 # A prompt that starts so was written by the client itself, not by a person.
@@ -71,6 +70,7 @@ def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
         "cwd": _text(payload, "cwd", _LONGEST_PATH) or None,
         "commit": _text(payload, "commit", wire.MAX_ID) or None,
         "branch": _text(payload, "branch", wire.MAX_ID) or None,
+        "worktree": _text(payload, "worktree", _LONGEST_PATH) or None,
         "asked_at": _time(frame),
     }
     if kind == "assumption":
@@ -81,13 +81,17 @@ def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     refusal = wire.refusal(kind, role, mode)
     if refusal is not None:
         raise Dropped(refusal)
+    options = _options(payload)
+    schema, trouble = _schema(payload, options)
     opened = {
         **common,
+        "text": text if trouble is None else without_schema(text, trouble),
         "kind": kind,
         "channel": "tool_call",
         "urgency": wire.urgency_of(kind, mode),
         "title": _text(payload, "title", wire.MAX_TITLE) or None,
-        "options": _options(payload),
+        "options": options,
+        "schema": schema,
         "waiting": payload.get("wait") is True,
     }
     return _only(facts, _draft(frame, "escalation_opened", opened))
@@ -107,7 +111,8 @@ def _about_an_ask(name: str) -> Translate:
         target = payload.get("event_id")
         if not isinstance(target, str) or not wire.valid_event_id(target):
             raise Dropped("event_id must name an ask")
-        return _only(facts, Draft(name, {"event_id": target}, frame.session_id, target))
+        about_it = {"event_id": target, "at": _text(payload, "at", _LONGEST_TIME) or None}
+        return _only(facts, Draft(name, about_it, frame.session_id, target))
 
     return about
 
@@ -241,11 +246,13 @@ def _client_escalation(frame: Frame, payload: dict[str, Any], facts: Facts, kind
         "mode": facts.mode,
         "title": _text(payload, "title", wire.MAX_TITLE) or None,
         "options": [],
+        "schema": None,
         "bead_id": None,
         "agent_type": agent_type_of(frame),
         "cwd": _text(payload, "cwd", _LONGEST_PATH) or None,
         "commit": None,
         "branch": None,
+        "worktree": None,
         "waiting": True,
         "asked_at": _time(frame),
     }
@@ -318,6 +325,28 @@ def _options(payload: dict[str, Any]) -> list[str]:
     return texts[: wire.MAX_OPTIONS]
 
 
+def _schema(payload: dict[str, Any], options: list[str]) -> tuple[dict[str, Any] | None, str | None]:
+    """The schema for the answer, or why it is not taken; what it means is not for the translator to say."""
+    schema = payload.get("schema")
+    if schema is None:
+        return None, None
+    if not isinstance(schema, dict):
+        return None, "it is no JSON object"
+    if options:
+        return None, "options say already what the answer may be"
+    bounded = _bounded(schema, wire.MAX_SCHEMA)
+    if bounded != schema:
+        return None, "it is nested too deeply, or has text that cannot be kept"
+    if len(msgspec.json.encode(schema)) > wire.MAX_SCHEMA:
+        return None, f"it is larger than {wire.MAX_SCHEMA:,} bytes"
+    return schema, None
+
+
+def without_schema(text: str, trouble: str) -> str:
+    """The words of an ask whose schema is not used: a question is never lost for that, and whoever answers sees it."""
+    return f"{text}\n\n(Its schema for the answer could not be used: {trouble}.)"
+
+
 def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
@@ -327,7 +356,7 @@ def _cut(text: str, longest: int) -> str:
 def _bounded(value: Any, longest: int = _LONGEST_STRING, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _cut(storable(value), longest)
-    if depth >= _DEEPEST and isinstance(value, dict | list):
+    if depth >= wire.MAX_DEPTH and isinstance(value, dict | list):
         return "… (cut: nested too deeply)"
     if isinstance(value, dict):
         return {_cut(storable(key), wire.MAX_ID): _bounded(item, longest, depth + 1) for key, item in value.items()}

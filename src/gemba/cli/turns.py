@@ -1,0 +1,96 @@
+"""Answers that wait for a session as its next turn: those that nobody waited for, that came late, or from another one.
+
+A turn is the file `<home>/turns/<safe session id>/<event id>.json`, put there in one step by the server. Each is
+printed, then acknowledged by a `GembaReplyRead` frame, then removed: a call that dies in between prints it again the
+next time, and none is lost. Of several calls at once each answer is printed by one.
+
+Called by `gemba.cli.ask` for --next.
+"""
+
+import fcntl
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from gemba import wire
+from gemba.cli import agent, reply
+from gemba.wire import Refused
+
+LONGEST_QUESTION = 300
+
+_ENDED = {
+    "answered": "Answered",
+    "default": "Answered by default, by no person",
+    "expired": "Expired, its time ran out before anybody answered",
+    "declined": "Declined by the operator",
+    "withdrawn": "Withdrawn",
+    "overturned": "Overturned, the operator decided otherwise",
+}
+
+
+def show_next(command: agent.Command, as_json: bool) -> int:
+    """Print what waits, oldest first; the exit code tells whether anything did."""
+    session = agent.Session()
+    folder = Path(wire.turns_folder(session.home, session.id))
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return _nothing(command)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _show_all(command, session, folder, as_json)
+    finally:
+        os.close(lock)
+
+
+def _show_all(command: agent.Command, session: agent.Session, folder: Path, as_json: bool) -> int:
+    found, broken = _read(session, folder)
+    for problem in broken:
+        command.tell(f"warning: {problem}")
+    for number, turn in enumerate(found):
+        line = json.dumps(turn) if as_json else _words(turn)
+        try:
+            agent.say(f"\n{line}" if number and not as_json else line)
+        except (OSError, Refused) as error:
+            reason = agent.explain(error) if isinstance(error, OSError) else error
+            raise Refused(f"stdout did not take the answer, which goes on waiting: {reason}") from None
+        reply.acknowledge(command, session, turn)
+    if found:
+        return 0
+    return 1 if broken else _nothing(command)
+
+
+def _nothing(command: agent.Command) -> int:
+    command.tell("no answer waits for you")
+    return wire.NOTHING_WAITS
+
+
+def _read(session: agent.Session, folder: Path) -> tuple[list[reply.Reply], list[str]]:
+    """This session's turns by the time they were given, and what is wrong with the files that are none."""
+    found: list[reply.Reply] = []
+    broken: list[str] = []
+    for path in sorted(folder.glob("[!.]*.json")):
+        with suppress(FileNotFoundError):  # the server has just taken it back
+            try:
+                turn = reply.parse(wire.read_file(str(path), wire.MAX_REPLY), path.stem)
+            except FileNotFoundError:
+                raise
+            except (OSError, reply.UnreadableReplyError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                broken.append(f"{agent.shown(str(path))} is no answer ({reason})")
+                continue
+            # Two sessions may share a folder.
+            if turn.get("session_id") == wire.valid_unicode(session.id):
+                found.append(turn)
+    return sorted(found, key=lambda turn: str(turn.get("at"))), broken
+
+
+def _words(turn: reply.Reply) -> str:
+    """What the agent reads: what it had asked, how that ended, and the answer."""
+    outcome = str(turn["outcome"])
+    late = " late" if turn.get("late") else ""
+    asked = " ".join(str(turn.get("question", "")).split())
+    shortened = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
+    noun = "Assumption" if outcome == "overturned" else "Question"
+    return f"{noun}: {shortened}\n{_ENDED[outcome]}{late}: {reply.words(turn) or '(no words)'}"
