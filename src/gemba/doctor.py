@@ -17,6 +17,7 @@ import gemba
 from gemba import clock
 from gemba.app import App
 from gemba.escalations import inbox
+from gemba.escalations.notify import problem_of
 from gemba.sessions import store as sessions
 from gemba.store import events, migrate
 from gemba.text import storable
@@ -64,6 +65,7 @@ def diagnose(app: App) -> Diagnosis:
         _frames(counters),
         _strays(strays),
         _replies(app, counters),
+        _channels(app),
         _programs(),
     ]
     worst: Status = "fail" if any(c.status == "fail" for c in checks) else "ok"
@@ -152,6 +154,16 @@ def _replies(app: App, counters: dict[str, int]) -> Check:
         hint = "the agent reads it with `gemba-ask --resume ID`, or tell it yourself"
         return Check("replies", "Replies", "warn", f"{many} not read by their agents yet", hint)
     return Check("replies", "Replies", "ok", "all read, or on their way")
+
+
+def _channels(app: App) -> Check:
+    channels = [channel for channel in app.policies.channels.values() if channel.kind == "apprise"]
+    problems = [f"{channel.name}: {problem}" for channel in channels if (problem := problem_of(channel)) is not None]
+    if problems:
+        hint = "`gemba policy check` says where each stands; a server reads it when it starts"
+        return Check("channels", "Notifications", "warn", "; ".join(problems), hint)
+    names = ", ".join(channel.name for channel in channels)
+    return Check("channels", "Notifications", "ok", f"to {names}" if names else "to the open page alone")
 
 
 def _programs() -> Check:

@@ -186,9 +186,16 @@ def test_a_channel_that_cannot_be_used_is_a_finding_and_keeps_no_server_from_sta
         f'{file}:4: channel "desk": apprise knows no nfty:// addresses; did you mean ntfy://?',
     ]
     assert alone.run("policy", "check", PHONE_URL="ntfy://host/topic").stdout.count("\n") == 1
-    channels = {row["name"]: row for row in start_server().get("/api/policies")["channels"]}
+    server = start_server()
+    channels = {row["name"]: row for row in server.get("/api/policies")["channels"]}
+    health = {row["id"]: row for row in server.get("/api/doctor")["checks"]}["channels"]
     assert (channels["phone"]["ok"], channels["phone"]["problem"]) == (False, "PHONE_URL is not set in the environment")
     assert channels["desk"]["target"] == "nfty"
+    assert health["status"] == "warn"
+    assert health["detail"].startswith("phone: PHONE_URL is not set in the environment; desk: apprise knows no nfty://")
+    code, log = server.stop()
+    assert code == 0
+    assert "event='a channel reaches nobody' channel='phone'" in log
 
 
 def test_a_policy_that_makes_no_sense_is_refused_by_every_command_and_nothing_is_made(alone: Operator) -> None:

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import click
+import structlog
 
 from gemba.api.server import Bind, ServerFile, lock, serve
 from gemba.app import App
@@ -13,6 +14,8 @@ from gemba.cli.log import set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, home, open_workspace
 from gemba.escalations.policy_check import checked_settings
+
+log = structlog.get_logger("gemba.serve")
 
 
 @click.command()
@@ -57,6 +60,9 @@ def command(
     )
     bind.check()
     with lock(workspace), closing(App.open(workspace, settings, home())) as app:
+        for channel in app.policies.channels.values():
+            if channel.problem is not None:
+                log.warning("a channel reaches nobody", channel=channel.name, problem=channel.problem)
         serve(app, bind, _ready_json if as_json else _ready)
 
 
