@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import structlog
@@ -34,6 +36,9 @@ from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.threads import repeat_in_thread
 from gemba.watch import FolderWatch
+
+if TYPE_CHECKING:
+    from gemba.flows.engine import Engine
 
 ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *rules.ACTIONS, *assumptions.ACTIONS)
 
@@ -124,30 +129,29 @@ class App:
                         hub.run(),
                         self.signal.listen(hub.nudge),
                         self._follow_logs(),
+                        self._run_flows(hub),
                         self._deliver(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
                     )
                 ]
-                async with self._flows(hub):
-                    yield hub
-                    hub.close()
+                yield hub
+                hub.close()
                 for task in tasks:
                     task.cancel()
         finally:
             self.database.on_commit.remove(hub.nudge)
 
-    @asynccontextmanager
-    async def _flows(self, hub: Hub) -> AsyncIterator[None]:
-        from gemba.flows.engine import Engine  # the engine is slow to load, and only what runs on and on needs it
-
+    async def _run_flows(self, hub: Hub) -> None:
+        # The engine is slow to load. Only what runs on and on needs it, and nobody waits for it.
+        engines = await asyncio.to_thread(importlib.import_module, "gemba.flows.engine")
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
         with claimed_name(self.workspace.executors_folder, self.origin) as name:
-            engine = Engine(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
+            engine: Engine = engines.Engine(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
             async with engine.running(hub):
-                yield
+                await asyncio.Future()
 
     def _page(self) -> str | None:
         """Where the page is, as long as a server says so."""
