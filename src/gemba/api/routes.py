@@ -27,6 +27,7 @@ from gemba.escalations.inbox import Order, Wanted, get_escalation, list_escalati
 from gemba.escalations.policy_view import PolicyList, policies_view
 from gemba.escalations.precedents import for_one
 from gemba.escalations.rules import Rule, list_rules
+from gemba.escalations.stale import measured
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -153,13 +154,14 @@ def escalations(app: App, query: EscalationQuery) -> EscalationList:
     after = _open_cursor(query.cursor, tuple[int, int, str])
     with app.database.read() as connection:
         as_of = _as_of(connection)
-        page = list_escalations(connection, wanted, query.limit, after, query.order)
+        page = list_escalations(connection, wanted, query.limit, after, query.order, origin=app.origin)
     return EscalationList(page.escalations, page.total, _seal_cursor(page.next), as_of)
 
 
 def escalation(app: App, _query: Nothing, *, id: str) -> Escalation:
     with app.database.read() as connection:
-        return get_escalation(connection, id)
+        found = get_escalation(connection, id, origin=app.origin)
+    return measured(found)
 
 
 def precedents(app: App, _query: Nothing, *, id: str) -> PrecedentList:

@@ -99,7 +99,13 @@ def parse_states(text: str) -> frozenset[State]:
 
 
 def list_escalations(
-    connection: Connection, wanted: Wanted, limit: int, after: Place | None = None, order: Order = Order.INBOX
+    connection: Connection,
+    wanted: Wanted,
+    limit: int,
+    after: Place | None = None,
+    order: Order = Order.INBOX,
+    *,
+    origin: str | None = None,
 ) -> Page:
     conditions = wanted.conditions(connection)
     total = connection.execute(select(func.count()).select_from(escalations).where(*conditions)).scalar_one()
@@ -115,14 +121,14 @@ def list_escalations(
     rows = connection.execute(query).all()
     shown = rows[:limit]
     last = _place(shown[-1], order) if len(rows) > limit else None
-    return Page(_views(connection, shown), total, last)
+    return Page(_views(connection, shown, origin), total, last)
 
 
-def get_escalation(connection: Connection, id: str) -> Escalation:
+def get_escalation(connection: Connection, id: str, *, origin: str | None = None) -> Escalation:
     row = get(connection, id)
     precedent = precedents.best_for(connection, [row]).get(id)
     size = _group_sizes(connection, [row]).get(row.group_id, 1)
-    return view(row, stale=stale_of(row), precedent=precedent, group_size=size)
+    return view(row, stale=stale_of(row, origin), precedent=precedent, group_size=size)
 
 
 def sessions_needing_you(connection: Connection) -> set[str]:
@@ -147,15 +153,15 @@ def _place(row: Row[Any], order: Order) -> Place:
     return (row.rank, row.opened_at, row.id) if order is Order.INBOX else (0, row.changed_at, row.id)
 
 
-def _views(connection: Connection, rows: Sequence[Row[Any]]) -> list[Escalation]:
-    head_of = cache(wire.git_head)
+def _views(connection: Connection, rows: Sequence[Row[Any]], origin: str | None) -> list[Escalation]:
+    place_of = cache(wire.git_place)
     best = precedents.best_for(connection, rows)
     sizes = _group_sizes(connection, rows)
     return [
         view(
             row,
             longest=LONGEST_IN_LIST,
-            stale=stale_of(row, head_of),
+            stale=stale_of(row, origin, place_of),
             precedent=best.get(row.id),
             group_size=sizes.get(row.group_id, 1),
         )
