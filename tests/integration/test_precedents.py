@@ -114,7 +114,7 @@ def test_two_that_ingest_at_once_lose_no_ask_and_no_group_is_wrong(api: Api) -> 
     at_once = threading.Barrier(2)
 
     def take(session: str) -> None:
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "id": f"{session}-{number}",
                 "channel": "tool_call",
@@ -206,6 +206,14 @@ def test_the_option_of_a_precedent_is_the_one_of_this_ask(api: Api) -> None:
     later = api.ask("Which store?", options=["disk", "memory", "redis"])
 
     assert one(api, later)["precedent"]["answer"] == {"text": "Redis", "option": 3, "value": None}
+
+
+def test_a_typed_answer_is_offered_as_the_value_it_is(api: Api) -> None:
+    schema = {"type": "integer"}
+    answer(api, api.ask("How many?", schema=schema), value=3)
+
+    assert one(api, api.ask("How many?", schema=schema))["precedent"]["answer"]["value"] == 3
+    assert one(api, api.ask("How many?", schema={"type": "number"}))["precedent"] is None
 
 
 def test_precedents_of_a_whole_page_take_one_query(api: Api) -> None:
