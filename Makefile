@@ -55,7 +55,8 @@ bench: setup system ## every benchmark, each with its table; ONLY=name for one
 		name=$$(basename "$$file" .py); echo "==> $$name"; $(BIN)/python -m "benchmarks.$$name"; done
 
 chaos: setup system ## the tests that kill and flood, in full; SEED=… repeats a run
-	$(FULL) -m chaos $(ARGS)
+	$(FULL) -m 'chaos and not alone' $(ARGS) || test $$? -eq 5
+	$(FULL) -m 'chaos and alone' -n 0 $(ARGS) || test $$? -eq 5
 
 fuzz: setup system ## the properties over drawn input, in full; SEED=… repeats a run
 	$(FULL) -m fuzz --hypothesis-seed $(SEED) $(ARGS)

@@ -7,8 +7,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,6 +35,36 @@ def emit(api: Api, *names: str, session: str | None = None, ref: str | None = No
     with api.app.database.transaction() as tx:
         for name in names:
             tx.emit(Draft(name, payload, session, ref))
+
+
+@asynccontextmanager
+async def streaming(app: App) -> AsyncIterator[tuple[sse.Stream, Hub]]:
+    """The endpoint, over a hub that moves events."""
+    made = Hub(app.database)
+    await made.start()
+    app.database.on_commit.append(made.nudge)
+    moving = asyncio.create_task(made.run())
+    try:
+        yield sse.Stream(app, made), made
+    finally:
+        app.database.on_commit.remove(made.nudge)
+        moving.cancel()
+
+
+async def reader(of: sse.Stream, query: bytes = b"after=0") -> AsyncIterator[Any]:
+    """One who is connected, and takes what comes when asked to."""
+    place = {"type": "http", "method": "GET", "path": "/api/events", "query_string": query, "headers": []}
+    response = await of.respond(Request(place))
+    assert isinstance(response, StreamingResponse)
+    told = aiter(response.body_iterator)
+    assert await anext(told) == b": connected\n\n"
+    return told
+
+
+def tell(app: App, *names: str) -> None:
+    with app.database.transaction() as tx:
+        for name in names:
+            tx.emit(Draft(name, {}))
 
 
 def take(stream: Stream, many: int) -> list[dict[str, Any]]:
@@ -181,29 +211,73 @@ def test_a_place_beyond_the_log_is_told_as_a_gap(api: Api) -> None:
 @pytest.mark.anyio
 async def test_a_reader_that_retention_overtakes_is_told_of_the_gap(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "_RING_EVENTS", 2)
-    made = Hub(app.database)
-    await made.start()
-    app.database.on_commit.append(made.nudge)
-    moving = asyncio.create_task(made.run())
-    place = {"type": "http", "method": "GET", "path": "/api/events", "query_string": b"after=0", "headers": []}
-    response = await sse.Stream(app, made).respond(Request(place))
-    assert isinstance(response, StreamingResponse)
-    told = aiter(response.body_iterator)
-    assert await anext(told) == b": connected\n\n"
+    async with streaming(app) as (stream, moving):
+        told = await reader(stream)
+        # While nobody takes what comes next, the ring moves on, and then retention does.
+        tell(app, *(f"n{n}" for n in range(9)))
+        await moving.beyond(8)
+        with app.database.transaction() as tx:
+            events.prune(tx.connection, older_than=0, keep_at_most=1)
 
-    # While nobody takes what comes next, the ring moves on, and then retention does.
-    with app.database.transaction() as tx:
-        for n in range(9):
-            tx.emit(Draft(f"n{n}", {}))
-    await made.beyond(8)
-    with app.database.transaction() as tx:
-        events.prune(tx.connection, older_than=0, keep_at_most=1)
+        assert (await anext(told)).startswith(b"event: gap")
+        tell(app, "next")
+        assert b"event: next" in await anext(told)
 
-    assert str(await anext(told)).startswith("b'event: gap")
-    with app.database.transaction() as tx:
-        tx.emit(Draft("next", {}))
-    assert "event: next" in str(await anext(told))
-    moving.cancel()
+
+# ---- crowds ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_readers_at_the_same_place_are_sent_the_same_bytes(app: App) -> None:
+    async with streaming(app) as (stream, _):
+        one, two = await reader(stream), await reader(stream)
+        other = await reader(stream, b"after=0&name=b")
+        tell(app, "a", "b")
+
+        first, second, filtered = await anext(one), await anext(two), await anext(other)
+
+    assert first is second
+    assert b"event: a" in first
+    assert b"event: a" not in filtered
+    assert b"event: b" in filtered
+
+
+@pytest.mark.anyio
+async def test_in_a_crowd_the_first_event_is_told_at_once_and_the_next_ones_together(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "_PACE_SECONDS", 2.0)
+    monkeypatch.setattr(sse, "_LONGEST_PACE", 2.0)
+    now = asyncio.get_running_loop().time
+    async with streaming(app) as (stream, _):
+        told = await reader(stream)
+        tell(app, "a")
+        begun = now()
+        assert b"event: a" in await anext(told)
+        at_once = now() - begun
+
+        following = asyncio.ensure_future(anext(told))
+        for name in "bcd":
+            await asyncio.to_thread(tell, app, name)
+        together = await following
+
+    assert at_once < 2.0 <= now() - begun
+    assert [name in together for name in (b"event: b", b"event: c", b"event: d")] == [True] * 3
+
+
+@pytest.mark.anyio
+async def test_one_that_is_behind_is_not_paced(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "_PACE_SECONDS", 3600.0)
+    monkeypatch.setattr(sse, "_LONGEST_PACE", 3600.0)
+    tell(app, *(f"n{n}" for n in range(500)))
+    async with streaming(app) as (stream, _):
+        told = await reader(stream)
+        found = b""
+        async with asyncio.timeout(30):
+            while b"event: n499\n" not in found:
+                found += await anext(told)
+
+    assert found.count(b"\nevent: n") == 500
 
 
 # ---- heartbeats, slow readers, the end -------------------------------------------------------------------------------

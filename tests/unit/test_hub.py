@@ -250,3 +250,18 @@ def test_whatever_the_ring_holds_a_reader_gets_the_same(
 
     expected = [event for event in stored if event.id > after and (not wanted or event.name in wanted)]
     assert found == expected
+
+
+async def test_a_version_is_another_one_as_soon_as_a_commit_is_told(database: Database) -> None:
+    made = Hub(database)
+    await made.start()
+    database.on_commit.append(made.nudge)
+    before = made.version
+    assert made.version == before
+
+    emit(database, "a")
+    told = made.version
+    # Whoever gets the event from the ring finds another one again: a nudge may come after the reading it was for.
+    await made._catch_up()
+
+    assert before != told != made.version

@@ -12,6 +12,7 @@ import errno
 import fcntl
 import ipaddress
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -36,6 +37,7 @@ from gemba.operators import read_token
 from gemba.store.hub import Hub
 
 _THREADS = 32
+_MOST_FILES = 65_536
 _GRACE_SECONDS = 2
 _LONGEST_TEMPORARY = 64  # bytes of a folder's path that leave room for a socket's name in it
 _STALLED_SECONDS = 30.0
@@ -202,6 +204,8 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
             version=gemba.__version__,
         )
 
+        _allow_many_files()
+
         async def main() -> None:
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "gemba"))
             with contextlib.ExitStack() as to_the_end:
@@ -213,6 +217,14 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
 
         with _told(workspace, told):
             asyncio.run(main())
+
+
+def _allow_many_files() -> None:
+    """A stream is an open file. The usual limit of 1,024 is there for programs that call select(), which we do not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def configure(asgi: ASGIApp, bind: Bind) -> uvicorn.Config:
