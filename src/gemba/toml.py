@@ -258,8 +258,10 @@ def _allowed(kind: inspect.Type) -> str:
             return "true or false"
         case inspect.StructType() | inspect.DictType():
             return "a table"
-        case inspect.ListType() | inspect.VarTupleType():
-            return "a list"
+        case inspect.ListType(item_type=inner) | inspect.VarTupleType(item_type=inner):
+            return (
+                "a list of tables, each with a header in [[ ]]" if isinstance(inner, inspect.StructType) else "a list"
+            )
     return "a text"
 
 

@@ -127,8 +127,14 @@ def test_without_policies_it_is_said_where_they_would_stand(alone: Operator) -> 
 # ---- check --------------------------------------------------------------------------------------------------------
 
 
+def make_check(workspace: Path, mode: int = 0o755) -> None:
+    (workspace / "check").write_text("#!/bin/sh\n")
+    (workspace / "check").chmod(mode)
+
+
 def test_a_right_file_is_said_to_be_right(alone: Operator) -> None:
     write(alone, 'url = "ntfy://host/topic"')
+    make_check(alone.workspace)
 
     assert alone.ok("policy", "check") == f"{settings_file(alone.workspace)}: nothing is wrong\n"
     assert json.loads(alone.ok("policy", "check", "--json")) == {
@@ -157,6 +163,15 @@ def test_every_finding_is_listed_with_its_line_and_the_exit_is_1(alone: Operator
     found = json.loads(as_json.stdout)
     assert found["ok"] is False
     assert [f"{file}:{row['line']}: {row['message']}" for row in found["findings"]] == shown.stdout.splitlines()
+
+
+def test_a_check_that_cannot_be_run_is_found(alone: Operator) -> None:
+    write(alone, 'url = "ntfy://host/topic"')
+    missing = find(Workspace(alone.workspace))
+    make_check(alone.workspace, mode=0o644)
+
+    assert find(Workspace(alone.workspace)) == missing
+    assert [(row.line, row.message) for row in missing] == [(20, 'policy "checked": verify: "./check" cannot be run')]
 
 
 @pytest.mark.parametrize(

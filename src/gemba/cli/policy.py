@@ -6,6 +6,7 @@ server has read it when it started.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import click
 import msgspec
 
 from gemba.cli.show import json_option, labelled, print_json, width
-from gemba.config import Finding, Settings, Workspace, open_workspace
+from gemba.config import Finding, Workspace, open_workspace
 from gemba.errors import Invalid, NotFound
 from gemba.escalations.policy_check import checked_settings
 from gemba.text import cells, fold, one_line, showable
@@ -87,7 +88,7 @@ def show(folder: str | None, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def check(folder: str | None, as_json: bool) -> None:
-    """List everything that is wrong with the settings, and every channel that cannot be used; exit 1 if there is any.
+    """List everything that is wrong with the settings, and what they name and cannot be used; exit 1 if there is any.
 
     \b
     Example:
@@ -138,27 +139,35 @@ def test(folder: str | None, channel: str, as_json: bool) -> None:
 
 
 def find(workspace: Workspace) -> list[Finding]:
-    """Everything that is wrong: in the file, or, when the file is right, with its channels as things are."""
+    """Everything that is wrong: in the file, or, when the file is right, with what it names, as things are."""
     from gemba import toml
     from gemba.escalations.notify import open_policies, problem_of
 
     try:
         settings = checked_settings(workspace)
     except Invalid as error:
-        findings: list[Finding] = error.extra["findings"]
-        return findings
-    channels = open_policies(settings, workspace).channels
-    problems = {name: problem for name, channel in channels.items() if (problem := problem_of(channel)) is not None}
-    lines = toml.places(workspace.settings_file.read_text()) if problems else {}
-    return [
-        Finding(toml.line_of(_place_of_url(settings, name), lines), f"channel {toml.quoted(name)}: {problem}")
-        for name, problem in problems.items()
-    ]
+        faults: list[Finding] = error.extra["findings"]
+        return faults
+    found: list[tuple[toml.Place, str]] = []
+    for name, channel in open_policies(settings, workspace).channels.items():
+        problem = problem_of(channel)
+        if problem is not None:
+            given = settings.channels[name]
+            key = next(key for key in ("url", "url_env", "url_file") if getattr(given, key) is not None)
+            found.append((("channels", name, key), f"channel {toml.quoted(name)}: {problem}"))
+    for number, policy in enumerate(settings.policy):
+        check = policy.verify.check if policy.verify is not None else None
+        if check and not _can_run(check[0], workspace.root):
+            place = ("policy", number, "verify", "check")
+            found.append((place, f"policy {toml.quoted(policy.name)}: verify: {toml.quoted(check[0])} cannot be run"))
+    lines = toml.places(workspace.settings_file.read_text()) if found else {}
+    findings = [Finding(toml.line_of(place, lines), message) for place, message in found]
+    return sorted(findings, key=lambda finding: finding.line)
 
 
-def _place_of_url(settings: Settings, name: str) -> tuple[str, ...]:
-    channel = settings.channels[name]
-    return ("channels", name, *(key for key in ("url", "url_env", "url_file") if getattr(channel, key) is not None))
+def _can_run(program: str, root: Path) -> bool:
+    """Whether a check's command is there, as it is found when it runs: in the workspace."""
+    return shutil.which(str(root / program) if "/" in program else program) is not None
 
 
 def _workspace(folder: str | None) -> Workspace:

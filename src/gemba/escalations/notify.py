@@ -64,7 +64,9 @@ class Notice(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         again = f" ({self.number})" if self.number > 1 else ""
-        return one_line(f"{self.urgency.capitalize()} {self.kind}{again}: {_first_line(self.words)}", LONGEST_TITLE)
+        return one_line(
+            f"{self.urgency.capitalize()} {_spoken(self.kind)}{again}: {_first_line(self.words)}", LONGEST_TITLE
+        )
 
     @property
     def body(self) -> str:
@@ -72,12 +74,16 @@ class Notice(msgspec.Struct, frozen=True):
         lines = [
             one_line(_first_line(self.words), 400),
             f"from {one_line(self.agent_type, 60)}, session {one_line(self.session_id, 120)}",
-            f"{self.kind} ({self.urgency}), waiting for {duration_text(max(self.waited, 0))}, id {self.id}",
+            f"{_spoken(self.kind)} ({self.urgency}), waiting for {duration_text(max(self.waited, 0))}, id {self.id}",
         ]
         if self.page is not None:
             lines.append("answer at " + re.split(r"[#?]", self.page)[0])
         lines.append(f'or: gemba answer {self.id[-6:]} "…"')
         return "\n".join(lines)
+
+
+def _spoken(kind: str) -> str:
+    return kind.replace("_", " ")
 
 
 def _first_line(text: str) -> str:
