@@ -33,7 +33,7 @@ def stale_of(
     # Where a worktree was removed, the folder above may be another one.
     if row.worktree is not None and worktree != row.worktree and not _is_same(worktree, row.worktree):
         return Stale(row.commit_hash, None, row.branch, None, gone=True)
-    if head is None or (head == row.commit_hash and branch == row.branch):
+    if head is None or (head == row.commit_hash and row.branch in (None, branch)):
         return None
     return Stale(row.commit_hash, head, row.branch, branch, gone=False)
 
