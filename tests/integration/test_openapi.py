@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 from gemba import wire
 from gemba.api import openapi
 from gemba.api.asgi import OPENAPI, api_routes
+from gemba.api.metrics import Meter
 from gemba.store.hub import Hub
 from gemba.testing import SEED, effort
 from tests.fixtures.api import Api
@@ -49,7 +50,7 @@ OPERATIONS = {
 async def test_every_route_is_in_the_document_and_the_other_way_round(api: Api) -> None:
     mounted = {
         (route.path, method.lower())
-        for route in api_routes(api.app, Hub(api.app.database), heartbeat=15)
+        for route in api_routes(api.app, Hub(api.app.database), heartbeat=15, meter=Meter())
         for method in (route.methods or set()) - {"HEAD"}
         if route.path != OPENAPI
     }

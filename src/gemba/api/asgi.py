@@ -9,9 +9,10 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gemba.api import openapi, site
+from gemba.api import metrics, openapi, site
 from gemba.api.cache import Cache
 from gemba.api.endpoints import action_route, guarded, not_found, read_route
+from gemba.api.metrics import Meter
 from gemba.api.routes import READS
 from gemba.api.security import Guard, is_api
 from gemba.api.stream import HEARTBEAT_SECONDS, Stream
@@ -25,7 +26,8 @@ OPENAPI = "/api/openapi.json"
 def make_asgi(
     app: App, hub: Hub, *, token: str, origins: frozenset[str], heartbeat: float = HEARTBEAT_SECONDS
 ) -> ASGIApp:
-    api = _router(api_routes(app, hub, heartbeat))
+    meter = Meter()
+    api = _router(api_routes(app, hub, heartbeat, meter))
     page = _router(site.routes())
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,15 +35,18 @@ def make_asgi(
 
     public = frozenset({read.path for read in READS if read.public} | {OPENAPI})
     operators = Operators(token, app.workspace.operators_folder)
-    return Guard(dispatch, operators=operators, origins=origins, public=public)
+    return Guard(dispatch, operators=operators, origins=origins, public=public, meter=meter)
 
 
-def api_routes(app: App, hub: Hub, heartbeat: float) -> list[Route]:
+def api_routes(app: App, hub: Hub, heartbeat: float, meter: Meter) -> list[Route]:
     cache = Cache(hub)
+    stream = Stream(app, hub, heartbeat)
+    figures = metrics.Metrics(app, meter, lambda: stream.open)
     return [
         *(read_route(app, read, cache) for read in READS),
         *(action_route(app, action) for action in ACTIONS),
-        Route("/api/events", guarded(Stream(app, hub, heartbeat).respond), methods=["GET"]),
+        Route("/api/events", guarded(stream.respond), methods=["GET"]),
+        Route(metrics.PATH, guarded(figures.respond), methods=["GET"]),
         Route(OPENAPI, _openapi, methods=["GET"]),
     ]
 

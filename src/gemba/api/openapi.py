@@ -14,6 +14,7 @@ import msgspec
 
 import gemba
 from gemba.action import Action, Nothing
+from gemba.api.metrics import PATH as METRICS
 from gemba.api.problem import MEDIA_TYPE, Problem
 from gemba.api.routes import READS, Read
 from gemba.app import ACTIONS
@@ -45,6 +46,7 @@ def document() -> dict[str, Any]:
     for action in ACTIONS:
         paths.setdefault(action.path, {})[action.method.lower()] = _action(action, schema_of)
     paths["/api/events"] = {"get": _events()}
+    paths[METRICS] = {"get": _metrics()}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -103,6 +105,16 @@ def _events() -> dict[str, Any]:
         "summary": "Every event, live and resumable; `data` is an Event",
         "parameters": parameters,
         "responses": {"200": stream, **_ERRORS},
+    }
+
+
+def _metrics() -> dict[str, Any]:
+    text = {"description": "The figures", "content": {"text/plain": {"schema": {"type": "string"}}}}
+    return {
+        "operationId": "metrics",
+        "summary": "Figures of the workspace and of this server, for Prometheus",
+        "parameters": [],
+        "responses": {"200": text, **_ERRORS},
     }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gemba.api.metrics import PATH, Meter
 from gemba.api.problem import problem
 from gemba.operators import OPERATOR, Operators
 
@@ -35,9 +36,16 @@ class Guard:
     """The outermost layer: refuses, or lets through with the security headers on the answer."""
 
     def __init__(
-        self, inner: ASGIApp, *, operators: Operators, origins: frozenset[str], public: frozenset[str]
+        self,
+        inner: ASGIApp,
+        *,
+        operators: Operators,
+        origins: frozenset[str],
+        public: frozenset[str],
+        meter: Meter,
     ) -> None:
         self._inner = inner
+        self._meter = meter
         self._operators = operators
         self._origins = origins
         self._hosts = frozenset(origin.partition("://")[2] for origin in origins)
@@ -47,8 +55,11 @@ class Guard:
         if scope["type"] != "http":
             raise RuntimeError(f"nothing but HTTP is served, so nothing else is judged: {scope['type']}")
 
+        begun = self._meter.begin()
+
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self._meter.count(scope, message["status"], begun, not is_api(scope["path"]))
                 given = message["headers"]
                 names = {name for name, _ in given}
                 message["headers"] = [*given, *(header for header in _RAW_SECURITY_HEADERS if header[0] not in names)]
@@ -116,7 +127,7 @@ def _token(headers: Headers) -> bytes | None:
 
 def is_api(path: str) -> bool:
     """Everything else is the page."""
-    return path == "/api" or path.startswith("/api/")
+    return path.startswith("/api/") or path in ("/api", PATH)
 
 
 def _is_unix_socket(scope: Scope) -> bool:

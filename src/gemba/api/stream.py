@@ -67,6 +67,11 @@ class Stream:
         # By place, filter and the last event there was; small ones only, so that they take no more than a few MB.
         self._shared: OrderedDict[tuple[int, Filter, int], Reading] = OrderedDict()
 
+    @property
+    def open(self) -> int:
+        """How many there are."""
+        return self._open
+
     async def respond(self, request: Request) -> Response:
         query = decode_query(request.scope["query_string"], EventQuery)
         names = frozenset(name.strip() for name in (query.name or "").split(",") if name.strip())
