@@ -44,6 +44,7 @@ def release(tx: Transaction, id: str, since: int) -> None:
     """The time in which the answer could be taken back is over: it is sent."""
     if (row := _escalation(tx.connection, id)) is not None and on_its_way(tx.connection, id, since):
         tx.connection.execute(update(escalations).where(escalations.c.id == id).values(held_until=None))
+        reply.release(tx, id)
         tx.emit(Draft("escalation.sent", {"attempt": 1}, row.session_id, id))
 
 

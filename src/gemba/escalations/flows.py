@@ -1,8 +1,11 @@
 """What happens to an escalation in time, as durable flows: reminders and expiry, deliveries, checks of answers.
 
 Each step looks at what is there before it does something, so that a flow that is taken up again after a crash, or run
-from its beginning once more, does nothing twice. A notification alone cannot be taken back or looked up: a row is
-written before it is sent, and one that may have been sent is not sent again.
+from its beginning once more, does nothing twice. A notification alone cannot be looked up where it went: its row is
+written with the reminder, and it is sent until the row says that it was. So it is never lost, and sent again only when
+the process dies between the two; the id and the number in it tell that it is the same one.
+
+Time is counted from the moment at which a flow became necessary, by a clock that nobody can set.
 """
 
 from __future__ import annotations
@@ -55,7 +58,6 @@ NEWS = Filter(
 _TIME_RAN_OUT = "nobody answered in time"
 _SENDINGS = 4
 _PAUSE = 15 * clock.SECOND  # after a notification that failed; twice as long each time
-_LONGEST_HOLD = 60 * clock.SECOND
 _LONGEST_NOTE = 300
 
 
@@ -74,28 +76,35 @@ class EscalationFlows:
 
     async def watch(self, flow: Flow, id: str, since: int) -> None:
         """Remind of it and end it, as its policy says, until it is resolved."""
-        while (due := await flow.look(next_due, id, since)) is not None:
-            if await flow.until(id, _is_otherwise, id, since, due, due=due["at"], longest=due["within"]):
+        flow.now(since)
+        while True:
+            due, untold = await flow.look(state_of_watch, id, since)
+            for number, channel in untold:
+                await self._notify(flow, id, since, number, channel)
+            if due is None:
+                return
+            timing = {"since": since, "due": due["at"], "known": due["known"]}
+            if await flow.until(id, _is_otherwise, id, since, due, **timing):
                 continue  # seen, snoozed, woken or resolved: what comes next may be something else
             if due["what"] == "expire":
                 await flow.change(expire, id, since)
-            elif await flow.change(remind, id, since, due["number"]):
-                for channel in self._policies.urls(due["notify"]).urls:
-                    await self._notify(flow, id, due["number"], channel.name)
+            else:
+                channels = [channel.name for channel in self._policies.urls(due["notify"]).urls]
+                await flow.change(remind, id, since, due["number"], flow.now(since), channels)
 
-    async def _notify(self, flow: Flow, id: str, number: int, channel: str) -> None:
+    async def _notify(self, flow: Flow, id: str, since: int, number: int, channel: str) -> None:
         """Tell one channel, some times if that fails, as long as it waits."""
+        key = _notice_id(id, since, number, channel)
         pause = _PAUSE
         for attempt in range(_SENDINGS):
-            notice = await flow.change(begin_notice, id, number, channel)
+            notice = await flow.look(notice_of, id, number)
             if notice is None:
                 return
             sent = await flow.call(self._send, notice, channel)
-            await flow.change(end_notice, id, number, channel, sent["ok"], sent["problem"])
+            failed_at = await flow.change(end_notice, key, sent["ok"], sent["problem"])
             if sent["ok"] or attempt == _SENDINGS - 1:
                 return
-            due = await flow.look(_from_now, pause)
-            if await flow.until(id, _is_settled, id, due=due, longest=pause):
+            if await flow.until(id, _is_settled, id, since=failed_at, due=failed_at + pause):
                 return
             pause *= 2
 
@@ -110,18 +119,20 @@ class EscalationFlows:
         sent_at, wait = since, self._undelivered_after
         held = await flow.look(delivery.held_until, id)
         if held is not None:
-            if await flow.until(id, _has_arrived, id, since, due=held, longest=_LONGEST_HOLD):
+            if await flow.until(id, _has_arrived, id, since, since=since, due=held):
                 return
             await flow.change(delivery.release, id, since)
             sent_at = held
-        if await flow.until(id, _has_arrived, id, since, due=sent_at + wait, longest=wait):
+        if await flow.until(id, _has_arrived, id, since, since=sent_at, due=sent_at + wait):
             return
         if not await flow.change(delivery.give_up_waiting, id, since):
             return
         for attempt in range(2, delivery.ATTEMPTS + 1):
             due = await flow.change(delivery.plan_attempt, id, since, attempt)
-            longest = delivery.pause_before(attempt)
-            if due is None or await flow.until(id, _has_arrived, id, since, due=due, longest=longest):
+            if due is None:
+                return
+            planned = due - delivery.pause_before(attempt)
+            if await flow.until(id, _has_arrived, id, since, since=planned, due=due):
                 return
             if not await flow.change(delivery.try_again, id, since, attempt):
                 return
@@ -149,29 +160,37 @@ class EscalationFlows:
 # ---- steps: each looks before it acts ------------------------------------------------------------------------------
 
 
+def state_of_watch(connection: Connection, id: str, since: int) -> tuple[dict[str, Any] | None, list[tuple[int, str]]]:
+    """What is due next, and the notifications that are still to be sent: (number of the reminder, channel)."""
+    of_this = (notices.c.escalation_id == id, notices.c.ok.is_(None))
+    rows = connection.execute(select(notices).where(*of_this).order_by(notices.c.number, notices.c.channel))
+    unsent = [(row.number, row.channel) for row in rows if row.id == _notice_id(id, since, row.number, row.channel)]
+    return next_due(connection, id, since), unsent
+
+
 def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
-    """What the policy wants next of an escalation that waits, and within which time that was set."""
+    """What the policy wants next of an escalation that waits, and a moment that has passed already."""
     row = _row(connection, id)
     if row is None or row.resolved or row.watched_since != since:
         return None
     due = policy_of(row).plan(since, row.reminders, row.reminded_at, seen=row.state != State.OPEN)
     if due is None:
         return None
-    counted_from = (row.reminded_at or since) if due.what == "remind" else since
-    return {**msgspec.to_builtins(due), "within": due.at - counted_from}
+    return {**msgspec.to_builtins(due), "known": row.reminded_at or since}
 
 
-def remind(tx: Transaction, id: str, since: int, number: int) -> bool:
-    """Count a reminder, once. True: whoever is to be notified of it should be."""
+def remind(tx: Transaction, id: str, since: int, number: int, at: int, channels: list[str]) -> None:
+    """Count a reminder, once, and have these channels told of it. `at` is counted from `since`, as are all times."""
     row = get_locked(tx, id)
-    if row.resolved or row.state != State.OPEN or row.watched_since != since:
-        return False
-    if row.reminders == number - 1:
-        counted = {"reminders": number, "reminded_at": tx.now}
-        tx.connection.execute(update(escalations).where(escalations.c.id == id).values(counted))
-        tx.emit(Draft("escalation.reminded", {"number": number, "kind": row.kind}, row.session_id, id))
-        return True
-    return bool(row.reminders == number)  # counted before a crash
+    if row.resolved or row.state != State.OPEN or row.watched_since != since or row.reminders != number - 1:
+        return
+    counted = {"reminders": number, "reminded_at": at}
+    tx.connection.execute(update(escalations).where(escalations.c.id == id).values(counted))
+    for channel in channels:
+        key = _notice_id(id, since, number, channel)
+        notice = {"id": key, "escalation_id": id, "number": number, "channel": channel, "at": tx.now}
+        tx.insert_new(notices, [notice], "id")
+    tx.emit(Draft("escalation.reminded", {"number": number, "kind": row.kind}, row.session_id, id))
 
 
 def expire(tx: Transaction, id: str, since: int) -> None:
@@ -201,17 +220,11 @@ def _default(row: Row[Any], policy: Policy) -> Reply | None:
     return msgspec.structs.replace(fitting, outcome="default", by="policy")
 
 
-def begin_notice(tx: Transaction, id: str, number: int, channel: str) -> dict[str, Any] | None:
-    """What to tell, unless it has been told, or nobody waits any more."""
-    row = _row(tx.connection, id)
+def notice_of(connection: Connection, id: str, number: int) -> dict[str, Any] | None:
+    """What to tell, unless nobody waits any more."""
+    row = _row(connection, id)
     if row is None or row.resolved:
         return None
-    key = _notice_id(id, number, channel)
-    new = {"id": key, "escalation_id": id, "number": number, "channel": channel, "at": tx.now}
-    if not tx.insert_new(notices, [new], "id"):
-        told = tx.connection.execute(select(notices.c.ok).where(notices.c.id == key)).scalar()
-        if told:
-            return None
     notice = Notice(
         id=id,
         kind=row.kind,
@@ -219,19 +232,22 @@ def begin_notice(tx: Transaction, id: str, number: int, channel: str) -> dict[st
         words=row.title or row.text,
         agent_type=row.agent_type,
         session_id=row.session_id,
-        waited=max(tx.now - row.opened_at, 0),
+        waited=max(clock.now() - row.opened_at, 0),
         number=number,
     )
     encoded: dict[str, Any] = msgspec.to_builtins(notice)
     return encoded
 
 
-def end_notice(tx: Transaction, id: str, number: int, channel: str, ok: bool, problem: str | None) -> None:
-    key = _notice_id(id, number, channel)
-    tx.connection.execute(update(notices).where(notices.c.id == key).values(ok=ok, note=problem))
-    row = _row(tx.connection, id)
-    told = {"number": number, "channel": channel, "ok": ok, "problem": problem}
-    tx.emit(Draft("escalation.notified", told, None if row is None else row.session_id, id))
+def end_notice(tx: Transaction, key: str, ok: bool, problem: str | None) -> int:
+    """Note how it went; when that was."""
+    is_it = notices.c.id == key
+    tx.connection.execute(update(notices).where(is_it).values(ok=ok, note=problem))
+    notice = tx.connection.execute(select(notices).where(is_it)).one()
+    row = _row(tx.connection, notice.escalation_id)
+    told = {"number": notice.number, "channel": notice.channel, "ok": ok, "problem": problem}
+    tx.emit(Draft("escalation.notified", told, None if row is None else row.session_id, notice.escalation_id))
+    return tx.now
 
 
 def check_of(connection: Connection, id: str, at: str) -> dict[str, Any] | None:
@@ -274,12 +290,9 @@ def _is_settled(connection: Connection, id: str) -> bool:
     return row is None or bool(row.resolved)
 
 
-def _from_now(_connection: Connection, delay: int) -> int:
-    return clock.now() + delay
-
-
-def _notice_id(id: str, number: int, channel: str) -> str:
-    return f"{id}/{number}/{channel}"
+def _notice_id(id: str, since: int, number: int, channel: str) -> str:
+    """One that waits again is counted anew, so the moment is part of it."""
+    return f"{id}/{since}/{number}/{channel}"
 
 
 def _row(connection: Connection, id: str) -> Row[Any] | None:

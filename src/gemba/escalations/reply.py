@@ -120,6 +120,11 @@ def lay_down(tx: Transaction, event_id: str, session_id: str | None = None, orig
     tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(values))
 
 
+def release(tx: Transaction, event_id: str) -> None:
+    """It was held back for long enough, whatever the clock says now."""
+    tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(due_at=0))
+
+
 def turn_over(tx: Transaction, event_id: str) -> None:
     """It was read: it is nobody's next turn any more."""
     read = {"turn_wanted": False, "written": False, "at": tx.now}

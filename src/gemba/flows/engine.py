@@ -24,15 +24,17 @@ from typing import Any, NoReturn, TypeVar
 
 import structlog
 from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos._error import DBOSException
 from dbos._serialization import DBOSPortableJSON, DefaultSerializer
 from sqlalchemy import Connection
 from sqlalchemy import Engine as Connections
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from gemba import clock
 from gemba.event import Filter
 from gemba.flows import wanted
 from gemba.flows.executors import Executors, bury
-from gemba.flows.waits import Waits, time_left
+from gemba.flows.waits import Waits, passed
 from gemba.flows.wanted import Wanted
 from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
@@ -51,8 +53,10 @@ _AGAIN_SECONDS = 30.0
 _FORGET_SECONDS = 3_600.0
 _KEEP = clock.DAY
 _FORGET_AT_ONCE = 500
-_OVER = ["SUCCESS", "ERROR", "CANCELLED"]
+_FAILED = ["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+_OVER = ["SUCCESS", *_FAILED]
 _OPEN = ["PENDING", "ENQUEUED"]
+_GIVEN_UP = "the engine could not read it, or it was cancelled"
 
 T = TypeVar("T")
 
@@ -65,6 +69,7 @@ class Flow:
     def __init__(self, database: Database, waits: Waits) -> None:
         self._database = database
         self._waits = waits
+        self._began: dict[int, int] = {}
 
     async def change(self, verb: Callable[..., T], *args: Any) -> T:
         """A transaction: `verb(tx, *args)`."""
@@ -83,14 +88,28 @@ class Flow:
         """A blocking effect outside of the database; it knows itself how to be safe to repeat."""
         return await _step(effect.__name__, lambda: asyncio.to_thread(effect, *args))
 
-    async def until(self, ref: str, over: Callable[..., bool], *args: Any, due: int | None, longest: int = 0) -> bool:
-        """Wait till `over(connection, *args)`: True; or till a moment, at most `longest` from now: False."""
+    async def until(
+        self, ref: str, over: Callable[..., bool], *args: Any, since: int, due: int, known: int = 0
+    ) -> bool:
+        """Wait till `over(connection, *args)`: True; or till a moment, counted from `since`: False.
+
+        `known` is a moment of the same count that has certainly passed, whatever the clock says now.
+        """
 
         async def wait() -> bool:
-            delay = None if due is None else time_left(due, longest)
-            return await self._waits.until(ref, lambda: self._read(over, *args), delay)
+            return await self._waits.until(ref, lambda: self._read(over, *args), due - self.now(since, known))
 
         return await _step(f"until {over.__name__}", wait)
+
+    def now(self, since: int, known: int = 0) -> int:
+        """What a clock would show that was right at `since` and that nobody has set after that.
+
+        How long ago that was is asked of the wall clock once in the life of this process, and counted on from there.
+        """
+        steady = clock.elapsed()
+        began = self._began.setdefault(since, steady - passed(since))
+        self._began[since] = began = min(began, steady - (known - since))
+        return since + steady - began
 
     async def _read(self, read: Callable[..., T], *args: Any) -> T:
         def run() -> T:
@@ -128,7 +147,7 @@ class Engine:
     @asynccontextmanager
     async def running(self, hub: Hub) -> AsyncIterator[None]:
         """Until the block ends. What still waits then is carried on by the next engine of this executor's name."""
-        connections = self._database.engine_beside(self._beside)
+        connections = self._connections()
         with _launched(connections, self.executors.me) as register:
             self._workflow = register(self._run)
             async with asyncio.TaskGroup() as group:
@@ -149,9 +168,22 @@ class Engine:
                     # A run that is cancelled stays open in the engine's tables.
                     await asyncio.gather(*runs, return_exceptions=True)
 
+    def _connections(self) -> Connections:
+        """To the engine's tables. A file that is broken is put aside: what is wanted is known without it."""
+        connections = self._database.engine_beside(self._beside)
+        if self._database.is_sqlite and (trouble := _trouble_with(connections)) is not None:
+            connections.dispose()
+            aside = _put_aside(self._beside)
+            log.warning("the record of the flows was unreadable and begins anew", reason=trouble, kept_as=str(aside))
+            connections = self._database.engine_beside(self._beside)
+        return connections
+
     async def _run(self, name: str, id: str, number: int, args: dict[str, Any]) -> None:
         """One run of one flow: to its end, or to an error that is told, and then begun anew after a pause."""
         with self._kept_alive(f"{id}/{number}"):
+            # A run that failed may look unfinished to the engine, which could not note its end.
+            if not await self._read(lambda connection: wanted.is_run(connection, id, number)):
+                return
             try:
                 flow = Flow(self._database, self.waits)
                 await self._flows[name](flow, **args)
@@ -166,10 +198,8 @@ class Engine:
 
     async def _start(self, hub: Hub) -> None:
         """Start everything that is wanted: at first whatever has no run, then what is new."""
-        known = await self._ids(status=_OPEN)
-        for flow in await self._read(wanted.unfinished):
-            if flow.run_id not in known:
-                await self._begin(flow)
+        await self._revive()
+        await self._begin_missing()
         while not hub.closed:
             seen = hub.last
             while new := await self._read(wanted.to_start):
@@ -177,6 +207,13 @@ class Engine:
                     await self._begin(flow)
                 await self._change(partial(wanted.mark_started, ids=[flow.id for flow in new]))
             await hub.wait_for(seen, self._news)
+
+    async def _begin_missing(self) -> None:
+        """What is wanted and has no run: the engine's tables were lost, or a process died before it began one anew."""
+        known = await self._ids(status=_OPEN)
+        for flow in await self._read(wanted.unfinished):
+            if flow.run_id not in known:
+                await self._begin(flow)
 
     async def _begin(self, flow: Wanted) -> None:
         """Start one run; one that was started before, here or elsewhere, is left as it is."""
@@ -198,6 +235,7 @@ class Engine:
                 log.warning("an executor is dead, its runs are taken over", executor=dead.id, runs=len(runs))
                 await DBOS.resume_workflows_async(sorted(runs))
                 await self._change(partial(bury, dead=dead))
+                await self._begin_missing()
             await asyncio.sleep(self.executors.lease / clock.SECOND / _BEATS_A_LEASE)
 
     async def _find_lost(self) -> None:
@@ -209,6 +247,18 @@ class Engine:
                 log.warning("runs were lost and are taken up again", runs=len(again))
                 await DBOS.resume_workflows_async(sorted(again))
             self._lost = idle - again
+            await self._revive()
+
+    async def _revive(self) -> None:
+        """Runs that the engine gave up without running them: it could not read them, or somebody cancelled them."""
+        failed = await self._ids(status=_FAILED)
+        for flow in await self._read(wanted.unfinished) if failed else ():
+            if flow.run_id not in failed:
+                continue
+            again = await self._change(partial(wanted.run_again, id=flow.id, run=flow.run, trouble=_GIVEN_UP))
+            if again is not None:
+                log.warning("the engine gave a flow up, it is run again", flow=flow.name, id=flow.id, run=flow.run)
+                await self._begin(again)
 
     async def _forget(self) -> None:
         """Runs that are over are kept for a day, for whoever wants to know what they did."""
@@ -254,8 +304,9 @@ async def _persevere(work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
             return
-        except REFUSALS as error:
-            log.warning("the database of the flows refuses, trying again", reason=reason_of(error))
+        except (*REFUSALS, DBOSException) as error:
+            reason = str(error) if isinstance(error, DBOSException) else reason_of(error)
+            log.warning("the database of the flows refuses, trying again", reason=reason)
             await asyncio.sleep(_RETRY_SECONDS)
 
 
@@ -297,7 +348,8 @@ def _launched(connections: Connections, executor: str) -> Iterator[Callable[[Flo
         async def flow(name: str, id: str, number: int, args: dict[str, Any]) -> None:
             await run(name, id, number, args)
 
-        registered = DBOS.workflow(name="flow")(flow)
+        # A wait of weeks may see any number of restarts: no limit makes it the last one.
+        registered = DBOS.workflow(name="flow", max_recovery_attempts=None)(flow)
         DBOS.launch()
         return registered
 
@@ -307,6 +359,28 @@ def _launched(connections: Connections, executor: str) -> Iterator[Callable[[Flo
         # Its threads look only now and then whether they should end: nobody waits for them but the next engine.
         _ending = threading.Thread(target=_end, args=(connections,), name="flows end", daemon=True)
         _ending.start()
+
+
+def _trouble_with(connections: Connections) -> str | None:
+    """Why a file cannot be used: it is no database, or a broken one. One that is locked, or full, is neither."""
+    try:
+        with connections.connect() as connection:
+            (found,) = connection.exec_driver_sql("PRAGMA quick_check(1)").one()
+    except OperationalError:
+        return None
+    except DatabaseError as error:
+        return reason_of(error)
+    return None if found == "ok" else str(found)
+
+
+def _put_aside(file: Path) -> Path:
+    """Nothing is deleted; the journal belongs to the file and goes with it."""
+    aside = file.with_name(f"{file.name}.unreadable-{clock.now()}")
+    for end in ("", "-wal", "-shm"):
+        part = file.with_name(file.name + end)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + end))
+    return aside
 
 
 def _end(connections: Connections) -> None:

@@ -1,7 +1,8 @@
 """Who runs flows: every process that does counts a number up, and one whose number stands still is dead.
 
 Nobody compares clocks: a process notes by its own steady clock how long it has seen another's number unchanged. After
-a lease without a beat its runs are taken over, and then its row goes. Two that find it dead at once do no harm: a run
+a lease without a beat its runs are taken over, and then its row goes. It counts only while it looks itself: after a
+sleep of the machine, or of the database, everybody gets a lease anew. Two that find one dead at once do no harm: a run
 has one owner at any time, whoever asked for it.
 """
 
@@ -48,6 +49,7 @@ class Executors:
         self.me = me
         self.lease = lease
         self._known: dict[str, tuple[int, int]] = {}
+        self._beaten = 0
 
     def beat(self, tx: Transaction) -> list[Dead]:
         """Say that we live; returns those that have not said so for a lease."""
@@ -55,6 +57,10 @@ class Executors:
         if not tx.connection.execute(update(executors).where(executors.c.id == self.me).values(alive)).rowcount:
             row = {"id": self.me, "beat": 1, "where": _where(), "started_at": tx.now, "beat_at": tx.now}
             tx.insert_new(executors, [row], "id")
+        # Who has not looked for a lease, as it slept or the database was away, cannot know who stood still meanwhile.
+        if clock.elapsed() - self._beaten >= self.lease:
+            self._known.clear()
+        self._beaten = clock.elapsed()
         rows = tx.connection.execute(select(executors).where(executors.c.id != self.me)).all()
         dead = [Dead(row.id, row.beat) for row in rows if self._stands_still(row)]
         self._known = {row.id: self._known[row.id] for row in rows}

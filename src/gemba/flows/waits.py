@@ -1,8 +1,8 @@
 """What a flow waits for: a row that changes, or a moment. Waiting costs no thread, no query and no poll.
 
 A wait names what it is about (the `ref` of the events that tell of it). It subscribes first and looks at the row then,
-so a change is seen by one or the other. Moments are given by the wall clock and counted by one that nobody can set: a
-clock that jumps while something waits neither ends the wait nor makes it endless.
+so a change is seen by one or the other. How long is left is counted by a clock that nobody can set: one that jumps
+while something waits neither ends the wait nor makes it endless.
 """
 
 from __future__ import annotations
@@ -70,6 +70,6 @@ class Waits:
                 del self._waiting[ref]
 
 
-def time_left(due: int, longest: int) -> int:
-    """How long until a moment that lay `longest` ahead when it was set: never more, whatever the clock says now."""
-    return min(max(due - clock.now(), 0), longest)
+def passed(since: int) -> int:
+    """How long ago a moment was, as far as the wall clock tells; never less than nothing."""
+    return max(clock.now() - since, 0)

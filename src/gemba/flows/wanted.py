@@ -87,6 +87,11 @@ def finish(tx: Transaction, id: str) -> None:
     tx.connection.execute(delete(flows).where(flows.c.id == id))
 
 
+def is_run(connection: Connection, id: str, run: int) -> bool:
+    """Is this still its run? False: it is over, or a later one took its place."""
+    return connection.execute(select(flows.c.id).where(flows.c.id == id, flows.c.run == run)).first() is not None
+
+
 def run_again(tx: Transaction, id: str, run: int, trouble: str) -> Wanted | None:
     """Its run ended in an error: the flow as it begins anew; None when that has happened already."""
     statement = update(flows).where(flows.c.id == id, flows.c.run == run).returning(flows)
