@@ -174,6 +174,7 @@ def test_an_escalation_shows_every_field_of_its_ask(api: Api) -> None:
 
     assert clock.parse(shown.pop("opened_at")) is not None
     assert clock.parse(shown.pop("changed_at")) is not None
+    assert clock.parse(shown.pop("received_at")) is not None
     assert shown == {
         "id": id,
         "session_id": "session-1",
@@ -190,13 +191,28 @@ def test_an_escalation_shows_every_field_of_its_ask(api: Api) -> None:
         "text": "Which colour?",
         "text_cut": False,
         "options": ["red", "green"],
+        "schema": None,
         "bead_id": "gm-1",
         "waiting": True,
+        "seen_at": None,
         "snoozed_until": None,
         "cwd": "/nowhere",
+        "worktree": None,
         "commit": None,
         "branch": None,
         "stale": None,
+        "group_id": id,
+        "group_size": 1,
+        "precedent": None,
+        "policy": None,
+        "reminders": 0,
+        "expires_at": None,
+        "proposal": None,
+        "held_until": None,
+        "late": False,
+        "turn_session": None,
+        "attempts": 0,
+        "next_attempt_at": None,
         "resolution": None,
     }
 
@@ -218,11 +234,10 @@ def test_an_ask_on_an_older_commit_is_marked_stale(api: Api) -> None:
     behind = api.ask(cwd=str(api.workspace), commit="0" * 40)
 
     assert api.get(f"/api/escalations/{at_head}")["stale"] is None
-    assert api.get(f"/api/escalations/{behind}")["stale"] == {"commit": "0" * 40, "head": commit}
-    assert [row["stale"] for row in api.get("/api/escalations")["escalations"]] == [
-        None,
-        {"commit": "0" * 40, "head": commit},
-    ]
+    unknown = dict.fromkeys(("files", "insertions", "deletions"))  # git knows no such commit
+    stale = {"commit": "0" * 40, "head": commit, "branch": None, "head_branch": branch, "gone": False, **unknown}
+    assert api.get(f"/api/escalations/{behind}")["stale"] == stale
+    assert [row["stale"] for row in api.get("/api/escalations")["escalations"]] == [None, stale]
 
 
 def test_the_recent_order_shows_what_changed_last_first_page_by_page(api: Api) -> None:
@@ -270,9 +285,13 @@ def test_a_text_resolves_a_question_and_is_put_on_its_way(api: Api) -> None:
         "outcome": "answered",
         "text": "use 8080",
         "option": None,
+        "value": None,
         "decision": None,
         "action": None,
         "by": "operator",
+        "who": "operator",
+        "rule_id": None,
+        "late": False,
     }
     api.app.write_replies()
     reply = json.loads((api.home / "replies" / f"{id}.json").read_bytes())
@@ -315,7 +334,7 @@ MISFIT_ANSWERS: list[tuple[str, Any, str, str, Any]] = [
     ("ask", {"option": 1, "text": "both"}, "/text", "unexpected_field", ["option"]),
     ("ask", {"decision": "yes"}, "/decision", "unexpected_field", ["text"]),
     ("ask", {"action": "retry"}, "/action", "unexpected_field", ["text"]),
-    ("ask", {"reply": "hi"}, "/reply", "unknown_field", ["text", "option", "decision", "action"]),
+    ("ask", {"reply": "hi"}, "/reply", "unknown_field", ["text", "option", "value", "decision", "action", "hold"]),
     ("ask", [], "", "wrong_type", "object"),
     ("permission", {"text": "yes"}, "/decision", "missing_field", ["yes", "no", "modify"]),
     ("permission", {"decision": "maybe"}, "/decision", "invalid_value", ["modify", "no", "yes"]),

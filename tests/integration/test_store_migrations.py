@@ -84,7 +84,13 @@ def digest(folder: Path) -> dict[str, str]:
 
 def test_what_migrations_make_is_what_the_tables_say(database_url: str) -> None:
     with closing(open_database(database_url)) as database, database.read() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        context = MigrationContext.configure(connection, opts={"include_name": is_described})
+        assert compare_metadata(context, metadata) == []
+
+
+def is_described(name: str | None, kind: str, _parents: object) -> bool:
+    """The search index is of a kind that tables cannot describe, and brings tables of its own on SQLite."""
+    return kind != "table" or not (name or "").startswith("escalation_search")
 
 
 def test_an_empty_database_is_made_and_needs_no_copy(database_url: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from gemba import wire
 from gemba.app import App
 from gemba.config import Settings, Workspace
 from gemba.escalations.escalation import Respond
-from gemba.escalations.store import respond
+from gemba.escalations.verbs import respond
 from gemba.sessions.store import frames
 
 
