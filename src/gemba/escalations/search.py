@@ -1,9 +1,10 @@
 """Search over what is settled: words of title, question and reply, found through an index of the database.
 
-Both databases hold the words that this module makes, not those of their own parsers: ASCII as it is, any other word as
-the hexadecimal of its UTF-8, each ideograph and kana a word of its own. So the same search finds the same on both, and
-nothing that is typed can be taken for the syntax of a query. Called by `store.py` when an escalation is settled
-(`index`) or waits again (`remove`), and by `inbox.py` (`matching`).
+Both databases hold the words that this module makes, not those of their own parsers: an ASCII word behind an `a`, any
+other behind a `u` as the hexadecimal of its UTF-8, each ideograph and kana a word of its own, and `z` between title,
+reply and question. So the same search finds the same on both, and nothing that is typed can be taken for the syntax of
+a query. Called by `store.py` when an escalation is settled (`index`) or waits again (`remove`), and by `inbox.py`
+(`matching`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from gemba.store.database import Transaction
 
 _LONGEST_QUERY = 500
 # PostgreSQL takes 16,383 places and 1 MB a document, and 255 places a word.
-_MOST_WORDS, _MOST_BYTES, _MOST_PLACES = 16_000, 500_000, 255
+_MOST_WORDS, _MOST_BYTES, _MOST_PLACES = 16_000, 250_000, 255
 _LONGEST_WORD = 120
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
@@ -36,8 +37,9 @@ _documents = table("escalation_search", column("id"), column("body"))
 
 def index(tx: Transaction, row: Row[Any]) -> None:
     """Make a settled escalation findable, in the place of what was known of it."""
-    # The reply goes before the question, which may be longer than what is indexed of a document.
-    words = words_of(f"{row.title or ''}\n{row.reply_text or ''}\n{row.text}")
+    # Of the question, which may be long, as much as the others leave room for.
+    title, reply = words_of(row.title or "", _MOST_WORDS // 2), words_of(row.reply_text or "", _MOST_WORDS // 2)
+    words = [*title, "z", *reply, "z", *words_of(row.text, _MOST_WORDS - len(title) - len(reply))]
     remove(tx, row.id)
     if tx.connection.dialect.name == "postgresql":
         document = {"id": row.id, "body": cast(_vector(words), TSVECTOR)}
@@ -72,14 +74,14 @@ def matching(connection: Connection, wanted: str) -> Select[tuple[str]]:
     return found.where(text("escalation_search match :sought").bindparams(sought=sought))  # type: ignore[no-any-return]
 
 
-def words_of(body: str) -> list[str]:
+def words_of(body: str, most: int = _LONGEST_QUERY) -> list[str]:
     """A text's words as they are indexed, in order; of a very long one the first."""
     words: list[str] = []
-    size = 0
+    room = _MOST_BYTES
     for found in _WORD.finditer(_folded(body)):
         word = _written(found[0])
-        size += len(word) + 1
-        if len(words) == _MOST_WORDS or size > _MOST_BYTES:
+        room -= len(word) + 1
+        if len(words) >= most or room < 0:
             break
         words.append(word)
     return words
@@ -118,7 +120,7 @@ def _folded(body: str) -> str:
 
 
 def _written(word: str) -> str:
-    return (word if word.isascii() else "x" + word.encode("utf-8", "replace").hex())[:_LONGEST_WORD]
+    return ("a" + word if word.isascii() else "u" + word.encode("utf-8", "replace").hex())[:_LONGEST_WORD]
 
 
 def _vector(words: list[str]) -> str:
