@@ -67,11 +67,16 @@ def page(new_page: Callable[..., Page]) -> Page:
 
 @pytest.fixture
 def open_desk(new_page: Callable[..., Page]) -> Iterator[Callable[..., Desk]]:
-    """Opens a server's page as its operator does, in a profile with the given settings; `Desk` says what is watched."""
+    """Opens a server's page as its operator does, in a profile with the given settings; `Desk` says what is watched.
+
+    Answers go out at once, as an operator can have it, unless `undo` says for how many seconds they can be taken back.
+    """
     opened: list[Desk] = []
 
-    def open_(server: RunningServer, **settings: Any) -> Desk:
-        desk = Desk(new_page(**settings), server)
+    def open_(server: RunningServer, *, undo: int = 0, operator: str | None = None, **settings: Any) -> Desk:
+        page = new_page(**settings)
+        page.add_init_script(f"localStorage.setItem('gemba.undo-seconds', '{undo}')")
+        desk = Desk(page, server, operator)
         opened.append(desk)
         desk.open()
         return desk

@@ -3,6 +3,7 @@
 A desk also watches what nobody sees: which requests the page makes, and what its content security policy refuses.
 """
 
+import json
 from subprocess import Popen
 from urllib.parse import urlsplit
 
@@ -14,9 +15,11 @@ _PATIENCE = 30
 
 
 class Desk:
-    def __init__(self, page: Page, server: RunningServer) -> None:
+    def __init__(self, page: Page, server: RunningServer, operator: str | None = None) -> None:
+        """As the workspace's operator, or as one that is added by this name."""
         self.page = page
         self.server = server
+        self.token = server.token if operator is None else add_operator(server, operator)
         self.requests: list[Request] = []
         self.console_errors: list[str] = []
         page.on("request", lambda request: self.requests.append(request))
@@ -24,7 +27,7 @@ class Desk:
 
     def open(self, path: str = "/") -> None:
         """By the address that the server printed, at any of its screens; returns when the page is live."""
-        self.page.goto(f"{self.server.url}{path}#token={self.server.token}")
+        self.page.goto(f"{self.server.url}{path}#token={self.token}")
         self.is_live()
 
     def is_live(self) -> None:
@@ -77,6 +80,14 @@ class Desk:
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.console_errors.append(message.text)
+
+
+def add_operator(server: RunningServer, name: str) -> str:
+    """The token of a new operator."""
+    added = server.gemba("operator", "add", name, "--json")
+    assert added.returncode == 0, added.stderr
+    token: str = json.loads(added.stdout)["address"].partition("#token=")[2]
+    return token
 
 
 def ask(server: RunningServer, text: str, *more: str, kind: str = "question", session: str = "agent-1") -> Popen[str]:

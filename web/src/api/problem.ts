@@ -1,13 +1,23 @@
 /** What went wrong with a request, in words an operator can act on. */
 import type { Escalation, Problem } from "./types";
 
+/** One fault of an answer that does not fit, and where in the answer it lies; an empty pointer means the whole. */
+export interface Finding {
+  pointer: string;
+  found: string;
+  allowed: string;
+}
+
 /** What the server sent with its refusal; nothing of it when something else answered in its place. */
-export type ProblemDocument = Partial<Problem> & { escalation?: Escalation };
+export type ProblemDocument = Partial<Problem> & { escalation?: Escalation; findings?: Finding[] };
 
 /** The server answered, and refused. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
+  /** Where in the request the fault lies. */
+  readonly pointer: string | null;
+  readonly findings: Finding[];
   /** With `already_resolved`: the escalation as the first answer left it. */
   readonly escalation: Escalation | null;
 
@@ -16,6 +26,8 @@ export class Refused extends Error {
     this.name = "Refused";
     this.status = status;
     this.code = document.code ?? "unknown";
+    this.pointer = document.pointer ?? null;
+    this.findings = document.findings ?? [];
     this.escalation = document.escalation ?? null;
   }
 }

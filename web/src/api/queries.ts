@@ -1,5 +1,5 @@
 /** What the page reads. Events keep it fresh (live/sync.ts); only what has no event is read again by time. */
-import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { lastSeen } from "../live/line";
 import { api, payload } from "./client";
 import { byLastSettled, byUrgencyThenAge, isUnresolved, placedIn } from "./escalation-list";
@@ -10,6 +10,11 @@ const PAGE = 200;
 /** More cards than anyone can answer in a sitting; the rest moves up as the first are answered. */
 const INBOX_LIMIT = 500;
 const SETTLED_LIMIT = 50;
+const SETTLED = "resolved,dismissed,expired,withdrawn";
+const SEARCH_PAGE = 30;
+const SEARCHES_KEPT = 60_000;
+/** What was asked, as the screens beside the inbox show it: any escalation's event makes it out of date. */
+export const ASKED = ["asked"] as const;
 const ASSUMPTION_LIMIT = 200;
 const FULL_TEXTS_KEPT = 60_000;
 
@@ -78,7 +83,7 @@ export const settledQuery = queryOptions({
       // A reply that nobody has read stays in sight however old it is.
       const [unread, recent] = await Promise.all([
         readSettled({ delivery: "undelivered" }, signal),
-        readSettled({ state: "resolved,dismissed,expired,withdrawn" }, signal),
+        readSettled({ state: SETTLED }, signal),
       ]);
       const known = new Set(unread.escalations.map((escalation) => escalation.id));
       const others = recent.escalations.filter((escalation) => !known.has(escalation.id));
@@ -97,6 +102,93 @@ export function wholeEscalationQuery(id: string) {
 
 export async function readEscalation(id: string, signal?: AbortSignal): Promise<Escalation> {
   return payload(await api.GET("/api/escalations/{id}", { params: { path: { id } }, ...(signal && { signal }) }));
+}
+
+/** One escalation with everything that is known of it. */
+export function escalationQuery(id: string) {
+  return queryOptions({
+    queryKey: [...ASKED, "one", id],
+    queryFn: ({ signal }) => readEscalation(id, signal),
+    gcTime: SEARCHES_KEPT,
+    // The code may have moved since it was last looked at.
+    staleTime: 0,
+  });
+}
+
+export function precedentsQuery(id: string) {
+  return queryOptions({
+    queryKey: [...ASKED, "precedents", id],
+    queryFn: async ({ signal }) =>
+      payload(await api.GET("/api/escalations/{id}/precedents", { params: { path: { id } }, signal })),
+    gcTime: SEARCHES_KEPT,
+  });
+}
+
+/** What is settled, newest first; with words, only what has them in question or answer. */
+export function answeredQuery(words: string) {
+  return infiniteQueryOptions({
+    queryKey: [...ASKED, "answered", words],
+    queryFn: async ({ pageParam, signal }) => {
+      const found = words === "" ? {} : { q: words };
+      const query = { state: SETTLED, order: "recent" as const, limit: SEARCH_PAGE, ...found, ...pageParam };
+      return payload(await api.GET("/api/escalations", { params: { query }, signal }));
+    },
+    initialPageParam: {} as { cursor?: string },
+    getNextPageParam: ({ next_cursor }) => (next_cursor === null ? undefined : { cursor: next_cursor }),
+    gcTime: SEARCHES_KEPT,
+    // What was found before stays in sight until the next answer is there.
+    placeholderData: (before) => before,
+  });
+}
+
+/** Everything that one session asked, what changed last first. */
+export function sessionAsksQuery(session: string) {
+  return infiniteQueryOptions({
+    queryKey: [...ASKED, "session", session],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { session, order: "recent" as const, limit: SEARCH_PAGE, ...pageParam };
+      return payload(await api.GET("/api/escalations", { params: { query }, signal }));
+    },
+    initialPageParam: {} as { cursor?: string },
+    getNextPageParam: ({ next_cursor }) => (next_cursor === null ? undefined : { cursor: next_cursor }),
+    gcTime: SEARCHES_KEPT,
+  });
+}
+
+export function sessionAssumptionsQuery(session: string) {
+  return queryOptions({
+    queryKey: [...ASKED, "assumptions", session],
+    queryFn: async ({ signal }) => {
+      const query = { session, limit: ASSUMPTION_LIMIT };
+      return payload(await api.GET("/api/assumptions", { params: { query }, signal }));
+    },
+    gcTime: SEARCHES_KEPT,
+  });
+}
+
+export const rulesQuery = queryOptions({
+  queryKey: ["rules"],
+  queryFn: async ({ signal }) => payload(await api.GET("/api/rules", { signal })),
+});
+
+export const policiesQuery = queryOptions({
+  queryKey: ["policies"],
+  queryFn: async ({ signal }) => payload(await api.GET("/api/policies", { signal })),
+});
+
+/** Who the operator is here: the name that goes with the token. */
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: async ({ signal }) => payload(await api.GET("/api/me", { signal })),
+});
+
+export function attentionQuery(days: number) {
+  return queryOptions({
+    queryKey: [...ASKED, "attention", days],
+    queryFn: async ({ signal }) => payload(await api.GET("/api/attention", { params: { query: { days } }, signal })),
+    gcTime: SEARCHES_KEPT,
+    placeholderData: (before) => before,
+  });
 }
 
 export const assumptionsQuery = queryOptions({

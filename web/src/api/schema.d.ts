@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the asks of the last days cost: times to see and to answer, agents that stood still */
+        get: operations["attention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doctor": {
         parameters: {
             query?: never;
@@ -66,6 +83,40 @@ export interface paths {
         get: operations["escalations"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take several answers back */
+        post: operations["reopen_all"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/respond": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer several alike */
+        post: operations["respond_all"];
         delete?: never;
         options?: never;
         head?: never;
@@ -106,6 +157,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/escalations/{id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Agree to a proposed answer */
+        post: operations["confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/escalations/{id}/dismiss": {
         parameters: {
             query?: never;
@@ -123,6 +191,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/escalations/{id}/precedents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was answered to asks like this one, newest first */
+        get: operations["precedents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuse a proposed answer */
+        post: operations["reject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/escalations/{id}/reopen": {
         parameters: {
             query?: never;
@@ -132,8 +234,25 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open again what typing in the pane resolved */
+        /** Take back an answer that nobody has got yet */
         post: operations["reopen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalations/{id}/reroute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send an undelivered reply another way */
+        post: operations["reroute"];
         delete?: never;
         options?: never;
         head?: never;
@@ -208,6 +327,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who am I here? */
+        get: operations["me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happens to what nobody answers, and whom to notify */
+        get: operations["policies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Answers given by rule, the live ones first */
+        get: operations["rules"];
+        put?: never;
+        /** Always answer this so */
+        post: operations["make"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer nothing by this rule any more */
+        post: operations["revoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -247,6 +435,22 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Answer
+         * @description What was answered to an earlier ask, or what a rule answers.
+         */
+        Answer: {
+            text: string;
+            /** @default null */
+            option?: number | null;
+            /** @default null */
+            value?: unknown;
+        };
+        /** Answered */
+        Answered: {
+            answered: components["schemas"]["Escalation"][];
+            refused: components["schemas"]["Refusal"][];
+        };
+        /**
          * Assumption
          * @description An assumption as the API, the page and the command line show it.
          */
@@ -272,12 +476,75 @@ export interface components {
             next_cursor: string | null;
             as_of: number;
         };
+        /** Attention */
+        Attention: {
+            from: string;
+            to: string;
+            currency: string;
+            rows: components["schemas"]["AttentionRow"][];
+            total: components["schemas"]["AttentionTotal"];
+        };
+        /**
+         * AttentionRow
+         * @description The asks of one day, agent type and kind.
+         */
+        AttentionRow: {
+            asked: number;
+            seen: number;
+            answered: number;
+            by_default: number;
+            expired: number;
+            declined: number;
+            to_see_p50: number | null;
+            to_see_p90: number | null;
+            to_answer_p50: number | null;
+            to_answer_p90: number | null;
+            blocked_minutes: number;
+            cost: number | null;
+            day: string;
+            agent_type: string;
+            kind: string;
+        };
+        /**
+         * AttentionTotal
+         * @description All of them. An agent's hours go from its first frame to its last; `share_by_default` is of what was answered.
+         */
+        AttentionTotal: {
+            asked: number;
+            seen: number;
+            answered: number;
+            by_default: number;
+            expired: number;
+            declined: number;
+            to_see_p50: number | null;
+            to_see_p90: number | null;
+            to_answer_p50: number | null;
+            to_answer_p90: number | null;
+            blocked_minutes: number;
+            cost: number | null;
+            agent_hours: number;
+            questions_per_agent_hour: number | null;
+            share_by_default: number | null;
+        };
         /**
          * Channel
          * @description How it came, and so how the reply goes back.
          * @enum {unknown}
          */
         Channel: "handoff" | "notification" | "system" | "tool_call";
+        /**
+         * ChannelView
+         * @description A channel. Of its URL only the scheme is ever shown.
+         */
+        ChannelView: {
+            name: string;
+            /** @enum {unknown} */
+            kind: "apprise" | "group" | "page";
+            target: string | null;
+            members: string[];
+            ok: boolean;
+            problem: string | null;
+        };
         /** Check */
         Check: {
             id: string;
@@ -337,15 +604,31 @@ export interface components {
             text: string;
             text_cut: boolean;
             options: string[];
+            schema: Record<string, never> | null;
             bead_id: string | null;
             waiting: boolean;
             opened_at: string;
+            received_at: string;
+            seen_at: string | null;
             changed_at: string;
             snoozed_until: string | null;
             cwd: string | null;
+            worktree: string | null;
             commit: string | null;
             branch: string | null;
             stale: components["schemas"]["Stale"] | null;
+            group_id: string;
+            group_size: number;
+            precedent: components["schemas"]["Precedent"] | null;
+            policy: string | null;
+            reminders: number;
+            expires_at: string | null;
+            proposal: components["schemas"]["Proposal"] | null;
+            held_until: string | null;
+            late: boolean;
+            turn_session: string | null;
+            attempts: number;
+            next_attempt_at: string | null;
             resolution: components["schemas"]["Resolution"] | null;
         };
         /**
@@ -380,6 +663,45 @@ export interface components {
          */
         Lifecycle: "completed" | "failed" | "lost" | "running" | "starting" | "stopped";
         /**
+         * MadeRule
+         * @description A new rule, and how many asks of its wording wait already: it does not answer those.
+         */
+        MadeRule: {
+            id: string;
+            made_at: string;
+            made_by: string;
+            kind: string;
+            text: string;
+            options: string[];
+            schema: Record<string, never> | null;
+            answer: components["schemas"]["Answer"];
+            source: string;
+            uses: number;
+            last_used_at: string | null;
+            revoked_at: string | null;
+            revoked_by: string | null;
+            waiting: number;
+        };
+        /**
+         * MakeRule
+         * @description Answer every ask of the same wording as this escalation so: with a text, an option by its number, or a value.
+         */
+        MakeRule: {
+            escalation_id: string;
+            /** @default null */
+            text?: string | null;
+            /** @default null */
+            option?: number | null;
+            value?: unknown;
+        };
+        /**
+         * Me
+         * @description Whose token it is.
+         */
+        Me: {
+            operator: string;
+        };
+        /**
          * Nothing
          * @description A body without fields.
          */
@@ -400,6 +722,56 @@ export interface components {
             at: string;
         };
         /**
+         * PolicyList
+         * @description The policies in the order in which they are tried, every channel, and the file that they stand in.
+         */
+        PolicyList: {
+            policies: components["schemas"]["PolicyView"][];
+            channels: components["schemas"]["ChannelView"][];
+            file: string;
+        };
+        /**
+         * PolicyView
+         * @description A policy as its file writes it: times as durations.
+         */
+        PolicyView: {
+            name: string;
+            urgency: string | null;
+            kinds: string[];
+            remind_after: string | null;
+            repeat_every: string | null;
+            repeat_at_most: number | null;
+            notify: string[];
+            then_notify: string[];
+            expire_after: string | null;
+            default_answer: string | null;
+            default_option: number | null;
+            verify: components["schemas"]["Verify"] | null;
+        };
+        /**
+         * Precedent
+         * @description An earlier answer to a like question, with its source and why it is like.
+         */
+        Precedent: {
+            escalation_id: string;
+            session_id: string;
+            text: string;
+            answer: components["schemas"]["Answer"];
+            /** @enum {unknown} */
+            by: "agent" | "operator" | "pane" | "policy" | "rule" | "session";
+            who: string | null;
+            at: string;
+            score: number;
+            why: string;
+        };
+        /**
+         * PrecedentList
+         * @description What people answered to asks like this one, newest first.
+         */
+        PrecedentList: {
+            precedents: components["schemas"]["Precedent"][];
+        };
+        /**
          * Problem
          * @description What went wrong. Further members (such as the `escalation` of a conflict) may follow.
          */
@@ -417,38 +789,142 @@ export interface components {
             allowed?: unknown;
         };
         /**
+         * Proposal
+         * @description An answer that must pass a check or a second person before it is given.
+         */
+        Proposal: {
+            text: string;
+            option: number | null;
+            value: unknown;
+            by: string;
+            at: string;
+            /** @enum {unknown} */
+            verifier: "check" | "person";
+            /** @enum {unknown} */
+            state: "refused" | "waiting";
+            note: string | null;
+        };
+        /**
+         * Refusal
+         * @description One of several for which it could not be done, and why.
+         */
+        Refusal: {
+            id: string;
+            code: string;
+            detail: string;
+        };
+        /**
+         * Reject
+         * @description Why a proposed answer must not be given.
+         */
+        Reject: {
+            text: string;
+        };
+        /**
+         * ReopenAll
+         * @description Take several answers back.
+         */
+        ReopenAll: {
+            ids: string[];
+        };
+        /** Reopened */
+        Reopened: {
+            reopened: components["schemas"]["Escalation"][];
+            refused: components["schemas"]["Refusal"][];
+        };
+        /**
          * ReportedState
          * @enum {unknown}
          */
         ReportedState: "bead-done" | "initializing" | "prompting" | "ready" | "stalled" | "working";
         /**
+         * Reroute
+         * @description Where a reply goes that did not arrive: once more to its asker, to another session, or nowhere: told by hand.
+         */
+        Reroute: {
+            /** @enum {unknown} */
+            to: "asker" | "hand" | "session";
+            /** @default null */
+            session_id?: string | null;
+        };
+        /**
          * Resolution
-         * @description A stored reply, as the API shows it.
+         * @description A stored reply, as the API shows it. `late`: it came after the ask's time had run out.
          */
         Resolution: {
             /** @enum {unknown} */
             outcome: "answered" | "declined" | "default" | "expired" | "withdrawn";
             text: string;
             option: number | null;
+            value: unknown;
             decision: ("modify" | "no" | "yes") | null;
             action: string | null;
             /** @enum {unknown} */
-            by: "agent" | "operator" | "pane" | "policy" | "session";
+            by: "agent" | "operator" | "pane" | "policy" | "rule" | "session";
+            who: string | null;
+            rule_id: string | null;
+            late: boolean;
             at: string;
         };
         /**
          * Respond
-         * @description An answer: a text, or an option by its number; yes / no / modify for a client's own prompt; or an action.
+         * @description An answer: a text, an option by its number, or a value where the ask has a schema; yes / no / modify for a
+         *         client's own prompt; or an action. For `hold` seconds it is not sent and can be taken back.
          */
         Respond: {
             /** @default null */
             text?: string | null;
             /** @default null */
             option?: number | null;
+            value?: unknown;
             /** @default null */
             decision?: ("modify" | "no" | "yes") | null;
             /** @default null */
             action?: string | null;
+            /** @default 0 */
+            hold?: number;
+        };
+        /**
+         * RespondAll
+         * @description The same answer to several.
+         */
+        RespondAll: {
+            /** @default null */
+            text?: string | null;
+            /** @default null */
+            option?: number | null;
+            value?: unknown;
+            /** @default null */
+            decision?: ("modify" | "no" | "yes") | null;
+            /** @default null */
+            action?: string | null;
+            /** @default 0 */
+            hold?: number;
+            ids: string[];
+        };
+        /**
+         * Rule
+         * @description A rule as the API, the page and the command line show it. `source` is the escalation that it was made from.
+         */
+        Rule: {
+            id: string;
+            made_at: string;
+            made_by: string;
+            kind: string;
+            text: string;
+            options: string[];
+            schema: Record<string, never> | null;
+            answer: components["schemas"]["Answer"];
+            source: string;
+            uses: number;
+            last_used_at: string | null;
+            revoked_at: string | null;
+            revoked_by: string | null;
+        };
+        /** RuleList */
+        RuleList: {
+            rules: components["schemas"]["Rule"][];
+            as_of: number;
         };
         /** SessionList */
         SessionList: {
@@ -484,11 +960,20 @@ export interface components {
         };
         /**
          * Stale
-         * @description The code moved since the ask: the commit it was made on, and the one that is checked out now.
+         * @description The code moved since the ask: where it was made and what is there now. Figures only where one is asked for.
          */
         Stale: {
             commit: string;
-            head: string;
+            head: string | null;
+            branch: string | null;
+            head_branch: string | null;
+            gone: boolean;
+            /** @default null */
+            files?: number | null;
+            /** @default null */
+            insertions?: number | null;
+            /** @default null */
+            deletions?: number | null;
         };
         /**
          * State
@@ -500,6 +985,18 @@ export interface components {
          * @enum {unknown}
          */
         Urgency: "advisory" | "blocking";
+        /**
+         * Verify
+         * @description What an answer must pass before it is delivered: a command that exits 0, or a second person.
+         */
+        Verify: {
+            /** @default [] */
+            check?: string[];
+            /** @default 30 */
+            seconds?: number;
+            /** @default false */
+            person?: boolean;
+        };
         /** Version */
         Version: {
             version: string;
@@ -602,6 +1099,48 @@ export interface operations {
             };
         };
     };
+    attention: {
+        parameters: {
+            query?: {
+                days?: number;
+                agent_type?: string;
+                kind?: "approval" | "blocked" | "blocker" | "budget_stop" | "budget_warn" | "gate_failure" | "hitl_approval" | "needs_input" | "permission_prompt" | "purview_violation" | "question" | "stalled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attention"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     doctor: {
         parameters: {
             query?: never;
@@ -649,6 +1188,8 @@ export interface operations {
                 delivery?: "delivered" | "none" | "pending" | "undelivered";
                 session?: string;
                 work_item?: string;
+                group?: string;
+                q?: string;
                 order?: "inbox" | "recent";
                 limit?: number;
                 cursor?: string;
@@ -666,6 +1207,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EscalationList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reopen_all: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReopenAll"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reopened"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    respond_all: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RespondAll"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answered"];
                 };
             };
             /** @description Refused */
@@ -775,6 +1406,53 @@ export interface operations {
             };
         };
     };
+    confirm: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     dismiss: {
         parameters: {
             query?: never;
@@ -822,6 +1500,93 @@ export interface operations {
             };
         };
     };
+    precedents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrecedentList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reject"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     reopen: {
         parameters: {
             query?: never;
@@ -837,6 +1602,53 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Escalation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reroute: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Reroute"];
             };
         };
         responses: {
@@ -1027,6 +1839,212 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    policies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeRule"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeRule"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
                 };
             };
             /** @description Refused */

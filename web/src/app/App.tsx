@@ -3,17 +3,27 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { queryClient } from "../api/queries";
 import { currentToken, onTokenChange } from "../api/token";
+import { AnsweredScreen } from "../answered/AnsweredScreen";
 import { AssumptionsScreen } from "../assumptions/AssumptionsScreen";
+import { AttentionScreen } from "../attention/AttentionScreen";
 import { HealthScreen } from "../health/HealthScreen";
+import { EscalationScreen } from "../history/EscalationScreen";
+import { SessionScreen } from "../history/SessionScreen";
 import { InboxScreen } from "../inbox/InboxScreen";
+import { PoliciesScreen } from "../policies/PoliciesScreen";
+import { RulesScreen } from "../rules/RulesScreen";
 import { EmptyState } from "../ui/Notice";
 import { Frame } from "./Frame";
-import { linkTo, useRoute, type RouteName } from "./routes";
+import { linkTo, usePlace, type Place, type RouteName } from "./routes";
 import { SignedOut } from "./SignedOut";
 
 const SCREENS: Record<RouteName, () => React.ReactNode> = {
   inbox: InboxScreen,
+  answered: AnsweredScreen,
   assumptions: AssumptionsScreen,
+  rules: RulesScreen,
+  policies: PoliciesScreen,
+  attention: AttentionScreen,
   health: HealthScreen,
 };
 
@@ -27,15 +37,22 @@ function NoSuchScreen() {
   );
 }
 
+function ScreenAt({ place }: { place: Place }) {
+  if (place.name === null) return <NoSuchScreen />;
+  if (place.name === "session") return <SessionScreen key={place.id} id={place.id} />;
+  if (place.name === "escalation") return <EscalationScreen key={place.id} id={place.id} />;
+  const Screen = SCREENS[place.name];
+  return <Screen />;
+}
+
 export function App() {
   const token = useSyncExternalStore(onTokenChange, currentToken);
-  const route = useRoute();
+  const place = usePlace();
   if (token === null) return <SignedOut />;
-  const Screen = route === null ? NoSuchScreen : SCREENS[route];
   return (
     <QueryClientProvider client={queryClient}>
-      <Frame key={token} route={route}>
-        <Screen />
+      <Frame key={token} place={place}>
+        <ScreenAt place={place} />
       </Frame>
     </QueryClientProvider>
   );

@@ -6,16 +6,17 @@ import { doctorQuery, unresolvedQuery } from "../api/queries";
 import { useUnseenAssumptions } from "../assumptions/unseen";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
+import { UndoToast } from "../undo/UndoToast";
 import { ConnectionBanner, ConnectionState } from "./ConnectionState";
 import { KeyboardHelp } from "./KeyboardHelp";
 import { Mark } from "./Mark";
 import { Navigation, type Badge } from "./Navigation";
-import { linkTo, type RouteName } from "./routes";
+import { linkTo, type Place, type RouteName } from "./routes";
 import { ThemeSwitch } from "./ThemeSwitch";
 import { useAttention } from "./useAttention";
 import { useGlobalKeys } from "./useGlobalKeys";
 
-export function Frame({ route, children }: { route: RouteName | null; children: ReactNode }) {
+export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const inbox = useQuery(unresolvedQuery).data;
   const diagnosis = useQuery(doctorQuery).data;
@@ -23,10 +24,10 @@ export function Frame({ route, children }: { route: RouteName | null; children: 
   const unseen = useUnseenAssumptions();
   const announcement = useAnnouncement();
   useGlobalKeys(() => setHelpIsOpen(true));
-  useAttention(inbox, route, diagnosis?.workspace);
+  useAttention(inbox, place.title, diagnosis?.workspace);
 
   const snoozed = inbox?.escalations.filter((escalation) => !isActive(escalation)).length ?? 0;
-  const badges: Record<RouteName, Badge | null> = {
+  const badges: Partial<Record<RouteName, Badge | null>> = {
     inbox: inbox ? { text: String(inbox.total - snoozed), label: "waiting", strong: true } : null,
     assumptions: { text: String(unseen), label: "new", strong: false },
     health:
@@ -45,7 +46,7 @@ export function Frame({ route, children }: { route: RouteName | null; children: 
             {diagnosis && <span className="brand-place">{diagnosis.workspace}</span>}
           </span>
         </a>
-        <Navigation route={route} badges={badges} />
+        <Navigation current={place.name} badges={badges} />
         <div className="frame-tools">
           <ConnectionState />
           <ThemeSwitch />
@@ -65,6 +66,7 @@ export function Frame({ route, children }: { route: RouteName | null; children: 
         <ConnectionBanner />
         {children}
       </main>
+      <UndoToast />
       <KeyboardHelp open={helpIsOpen} onClose={() => setHelpIsOpen(false)} />
       <div className="visually-hidden" role="status" aria-live="polite">
         {announcement}

@@ -1,5 +1,6 @@
 /** The keyboard map. */
 import { useEffect, useRef } from "react";
+import { ROUTES } from "./routes";
 
 const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
   [
@@ -8,12 +9,25 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
       [["j", "k"], "Next, previous card (or the arrows)"],
       [["1", "…", "9"], "Answer with that choice"],
       [["r"], "Reply in words; overturn (or Enter)"],
+      [["p"], "Answer as before: use the precedent"],
+      [["Shift", "R"], "Always answer this so: make a rule"],
       [["s"], "Snooze, then 1, 2 or 3"],
-      [["d"], "Dismiss; hide a card that is settled"],
+      [["d"], "Dismiss; hide a card that is settled; revoke"],
+      [["c"], "Confirm what somebody proposed"],
       [["o"], "Show all of a long text, or less"],
-      [["u"], "Re-open what typing in the pane resolved"],
+      [["m"], "Who else asks the same"],
+      [["u"], "Undo the last answer; re-open what the pane resolved"],
       [["n"], "To what is new"],
       [["Esc"], "Leave the reply, then the card"],
+    ],
+  ],
+  [
+    "Several at once",
+    [
+      [["x"], "Select the card, or no longer"],
+      [["Shift", "↓"], "Select it and the next (Shift ↑: the one before)"],
+      [["Shift", "A"], "Select all that ask the same"],
+      [["r"], "To the answer for all that are selected"],
     ],
   ],
   [
@@ -26,9 +40,8 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
   [
     "Screens",
     [
-      [["g", "i"], "Inbox"],
-      [["g", "a"], "Assumptions"],
-      [["g", "h"], "Health"],
+      ...Object.values(ROUTES).map(({ key, title }): [string[], string] => [["g", key], title]),
+      [["/"], "Search what was answered"],
       [["?"], "This map"],
     ],
   ],

@@ -1,6 +1,6 @@
 /** The way between screens, with what waits on each. */
 import { Icon, type IconName } from "../ui/Icon";
-import { linkTo, ROUTES, type RouteName } from "./routes";
+import { linkTo, ROUTES, type Place, type RouteName } from "./routes";
 
 export interface Badge {
   text: string;
@@ -10,15 +10,28 @@ export interface Badge {
   tone?: "warn" | "fail";
 }
 
-const ICONS: Record<RouteName, IconName> = { inbox: "inbox", assumptions: "fork", health: "pulse" };
+const ICONS: Record<RouteName, IconName> = {
+  inbox: "inbox",
+  answered: "check",
+  assumptions: "fork",
+  rules: "stamp",
+  policies: "clock",
+  attention: "bars",
+  health: "pulse",
+};
 
-export function Navigation({ route, badges }: { route: RouteName | null; badges: Record<RouteName, Badge | null> }) {
+interface Props {
+  current: Place["name"];
+  badges: Partial<Record<RouteName, Badge | null>>;
+}
+
+export function Navigation({ current, badges }: Props) {
   return (
     <nav className="nav" aria-label="Screens">
       {(Object.keys(ROUTES) as RouteName[]).map((name) => {
-        const badge = badges[name];
+        const badge = badges[name] ?? null;
         return (
-          <a key={name} {...linkTo(name)} aria-current={route === name ? "page" : undefined}>
+          <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : undefined}>
             <Icon name={ICONS[name]} />
             <span className="nav-title">{ROUTES[name].title}</span>
             {badge !== null && badge.text !== "0" && (

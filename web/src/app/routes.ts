@@ -1,13 +1,29 @@
-/** The three screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. */
+/**
+ * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
+ * in ROUTES stand in the navigation; a session and an escalation have an address of their own each.
+ */
 import { useSyncExternalStore, type MouseEvent } from "react";
+import { flushSync } from "react-dom";
 
 export const ROUTES = {
   inbox: { path: "/", title: "Inbox", key: "i" },
+  answered: { path: "/answered", title: "Answered", key: "d" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a" },
+  rules: { path: "/rules", title: "Rules", key: "r" },
+  policies: { path: "/policies", title: "Policies", key: "p" },
+  attention: { path: "/attention", title: "Attention", key: "t" },
   health: { path: "/health", title: "Health", key: "h" },
 } as const;
 
+const ONE_OF = { session: "/sessions/", escalation: "/escalations/" } as const;
+
 export type RouteName = keyof typeof ROUTES;
+
+/** Where one is: a screen, one session, one escalation, or nowhere. */
+export type Place =
+  | { name: RouteName; title: string }
+  | { name: keyof typeof ONE_OF; title: string; id: string }
+  | { name: null; title: null };
 
 const listeners = new Set<() => void>();
 
@@ -17,34 +33,82 @@ function tell(): void {
 
 addEventListener("popstate", tell);
 
-function currentRoute(): RouteName | null {
-  const path = location.pathname.replace(/(.)\/$/, "$1");
-  const found = Object.entries(ROUTES).find(([, route]) => route.path === path);
-  return (found?.[0] as RouteName | undefined) ?? null;
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
-/** The screen that the address names, or null for an address that names none. */
-export function useRoute(): RouteName | null {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, currentRoute);
+function placeAt(pathname: string): Place {
+  const path = pathname.replace(/(.)\/$/, "$1");
+  for (const [name, route] of Object.entries(ROUTES))
+    if (route.path === path) return { name: name as RouteName, title: route.title };
+  for (const [name, prefix] of Object.entries(ONE_OF)) {
+    const id = path.startsWith(prefix) ? decoded(path.slice(prefix.length)) : "";
+    if (id !== "") return { name: name as keyof typeof ONE_OF, title: id, id };
+  }
+  return { name: null, title: null };
 }
 
-export function goTo(route: RouteName): void {
-  const { path } = ROUTES[route];
-  if (location.pathname !== path) history.pushState(null, "", path);
+/** What stands in the address, or nothing when it was typed wrongly. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
+/** The place that the address names. */
+export function usePlace(): Place {
+  return placeAt(useSyncExternalStore(subscribe, () => location.pathname));
+}
+
+/** One parameter of the address, and a way to change it that leaves no trace in the history. */
+export function useParameter(name: string): [value: string, set: (value: string) => void] {
+  const value = useSyncExternalStore(subscribe, () => new URLSearchParams(location.search).get(name) ?? "");
+  const set = (next: string) => {
+    const parameters = new URLSearchParams(location.search);
+    if (next === "") parameters.delete(name);
+    else parameters.set(name, next);
+    const search = parameters.toString();
+    history.replaceState(history.state, "", location.pathname + (search && `?${search}`));
+    tell();
+  };
+  return [value, set];
+}
+
+function visit(path: string): void {
+  if (location.pathname + location.search !== path) history.pushState(null, "", path);
   tell();
   scrollTo(0, 0);
 }
 
-export function linkTo(route: RouteName) {
+export function goTo(route: RouteName): void {
+  visit(ROUTES[route].path);
+}
+
+function link(path: string) {
   return {
-    href: ROUTES[route].path,
+    href: path,
     onClick: (event: MouseEvent) => {
       if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
-      goTo(route);
+      flushSync(() => visit(path));
+      // A link inside a screen went with it: the focus goes where one has arrived.
+      if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
     },
   };
+}
+
+export function linkTo(route: RouteName) {
+  return link(ROUTES[route].path);
+}
+
+export function linkToOne(what: keyof typeof ONE_OF, id: string) {
+  return link(ONE_OF[what] + encodeURIComponent(id));
+}
+
+/** The rules, with this one brought into view. */
+export function linkToRule(id: string) {
+  return link(`${ROUTES.rules.path}?rule=${encodeURIComponent(id)}`);
 }

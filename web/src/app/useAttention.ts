@@ -6,7 +6,6 @@ import { kindOf } from "../inbox/wording";
 import { announce } from "../ui/announce";
 import { firstLine } from "../ui/plain-text";
 import { iconWithCount } from "./favicon";
-import { ROUTES, type RouteName } from "./routes";
 
 function announceArrivals(inbox: EscalationList, known: Set<string>): void {
   const arrived = inbox.escalations.filter((escalation) => isActive(escalation) && !known.has(escalation.id));
@@ -16,7 +15,7 @@ function announceArrivals(inbox: EscalationList, known: Set<string>): void {
   announce(arrived.length === 1 ? `New: ${words}` : `${arrived.length} new. First: ${words}`);
 }
 
-export function useAttention(inbox: EscalationList | undefined, route: RouteName | null, place = "Gemba"): void {
+export function useAttention(inbox: EscalationList | undefined, screen: string | null, place = "Gemba"): void {
   const known = useRef<Set<string> | null>(null);
   useEffect(() => {
     if (inbox === undefined) return;
@@ -28,9 +27,9 @@ export function useAttention(inbox: EscalationList | undefined, route: RouteName
   const waiting = active.length;
   const blocking = active.some((escalation) => escalation.urgency === "blocking");
   useEffect(() => {
-    const screen = route === null ? place : `${ROUTES[route].title} · ${place}`;
-    document.title = waiting > 0 ? `(${waiting}) ${screen}` : screen;
-  }, [waiting, route, place]);
+    const title = screen === null ? place : `${firstLine(screen, 60)} · ${place}`;
+    document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+  }, [waiting, screen, place]);
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
     if (icon) icon.href = waiting > 0 ? iconWithCount(waiting, blocking) : "/icon.svg";

@@ -1,4 +1,4 @@
-/** Keys that work on every screen: `?` for the map, `g` and a letter for a screen. */
+/** Keys that work on every screen: `?` for the map, `/` for the search, `g` and a letter for a screen. */
 import { useEffect, useEffectEvent, useRef } from "react";
 import { flushSync } from "react-dom";
 import { isCommand } from "../ui/keys";
@@ -12,6 +12,11 @@ function goToScreen(route: RouteName): void {
   document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
+function goToSearch(): void {
+  flushSync(() => goTo("answered"));
+  document.querySelector<HTMLElement>("#search")?.focus();
+}
+
 export function useGlobalKeys(showHelp: () => void): void {
   const pressedG = useRef(0);
   const onHelp = useEffectEvent(showHelp);
@@ -22,6 +27,7 @@ export function useGlobalKeys(showHelp: () => void): void {
       pressedG.current = event.key === "g" ? event.timeStamp : 0;
       const route = (Object.keys(ROUTES) as RouteName[]).find((name) => ROUTES[name].key === event.key);
       if (event.key === "?") onHelp();
+      else if (event.key === "/") goToSearch();
       else if (afterG && route !== undefined) goToScreen(route);
       else return;
       event.preventDefault();

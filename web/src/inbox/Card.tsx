@@ -1,7 +1,9 @@
-/** One escalation that stands in the inbox: read it, answer it, put it off, decline it, by mouse, touch or key. */
+/** One escalation that stands in the inbox, with those that ask the same: read, answer, put off, decline, by mouse, touch or key. */
 import { memo, useLayoutEffect, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
+import type { Focusable } from "../answer/SchemaForm";
 import { isActive } from "../api/escalation-list";
-import type { Escalation } from "../api/types";
+import { Refused } from "../api/problem";
+import type { Answer, Escalation } from "../api/types";
 import { announce } from "../ui/announce";
 import { focusAwayFrom } from "../ui/card-focus";
 import { isCommand } from "../ui/keys";
@@ -12,44 +14,60 @@ import { CardFoot, type FootMode } from "./CardFoot";
 import { CardHead } from "./CardHead";
 import { CardText, isLong } from "./CardText";
 import { Choices } from "./Choices";
-import { answerInWords, answerWithChoice, choicesOf, takesWords, type Choice } from "./choices";
+import { answerAsBefore, answerInWords, answerWithChoice, choicesOf, mannerOf, type Choice } from "./choices";
 import { collapse } from "./collapse";
 import { DeedState } from "./DeedState";
-import { deeds, type Deed } from "./deeds";
+import { deeds, type Deed, type Done } from "./deeds";
+import { Others } from "./Others";
 import { isMeantFor } from "./pointer";
+import { PolicyLine } from "./PolicyLine";
+import { PrecedentMark } from "./PrecedentMark";
+import { ProposalMark } from "./ProposalMark";
+import { select, toggle, unselect, useIsSelected } from "./selection";
 import { SettledBar } from "./SettledBar";
 import { SPANS } from "./SnoozeBar";
 import { StaleMark } from "./StaleMark";
 import { useDeed } from "./useDeed";
 import { useDraft } from "./useDraft";
 import { useSeen } from "./useSeen";
-import { kindOf } from "./wording";
+import { kindOf, mayBeAnsweredLate } from "./wording";
+
+const NOBODY: Escalation[] = [];
 
 interface Props {
   escalation: Escalation;
-  /** Takes the card off the screen, once it has nothing more to say. */
-  onRelease: (id: string) => void;
+  /** Those that ask the same and get the same answer. */
+  others?: Escalation[];
+  /** Takes the card off the screen, once it has nothing more to say; without it the card stays. */
+  onRelease?: (id: string) => void;
+  /** Gives one of those that ask the same a card of its own. */
+  onApart?: (id: string) => void;
 }
 
-export const Card = memo(function Card({ escalation, onRelease }: Props) {
-  const { id } = escalation;
+export const Card = memo(function Card({ escalation, others = NOBODY, onRelease, onApart }: Props) {
+  const { id, proposal } = escalation;
   const slot = useRef<HTMLLIElement>(null);
   const card = useRef<HTMLElement>(null);
-  const replyBox = useRef<HTMLTextAreaElement>(null);
+  const replyBox = useRef<Focusable>(null);
   const [draft, setDraft] = useDraft(id);
   const [mode, setMode] = useState<FootMode>("reply");
   const [unfolded, setUnfolded] = useState(false);
+  const [othersShown, setOthersShown] = useState(false);
+  const [opened, setOpened] = useState(false);
   const [inFoot, setInFoot] = useState(false);
-  const deed = useDeed(id, (done) => {
-    if (done.verb === "reopen") return;
-    if (done.verb !== "snooze") setDraft("");
-    collapse(slot.current, () => onRelease(id));
-  });
-  const done = deed.isPending || (deed.isSuccess && deed.variables.verb !== "reopen");
+  const selected = useIsSelected(id);
+  const deed = useDeed(id, onDone);
+  const done = deed.isPending || (deed.isSuccess && onRelease !== undefined && deed.variables.verb !== "reopen");
   const settled = !done && !isActive(escalation);
+  const late = settled && mayBeAnsweredLate(escalation);
+  const closed = settled && !late;
+  const proposed = proposal?.state === "waiting";
+  const answerable = !done && !closed && !proposed;
   // Whoever types into a card that is settled meanwhile goes on typing there: elsewhere letters are commands.
-  const footStays = settled && inFoot;
+  const footStays = closed && inFoot;
   const choices = choicesOf(escalation);
+  const all = settled ? [escalation] : [escalation, ...others];
+  const ids = all.map((one) => one.id);
   useSeen(card, id, escalation.state === "open" && !done);
   useHandOverFocus(slot);
 
@@ -59,12 +77,26 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
     if (document.activeElement?.closest(".choices")) card.current.focus({ preventScroll: true });
   }, [settled]);
 
+  function onDone(next: Deed, { changed }: Done): void {
+    const own = changed.find((one) => one.id === id);
+    // Still waiting, because it was only proposed, or because somebody else was first: the card has more to say.
+    const stays = next.verb === "reopen" || next.verb === "reject" || (next.verb === "respond" && (!own || isActive(own)));
+    if (next.verb !== "snooze" && next.verb !== "reject" && own) setDraft("");
+    unselect(changed.map((one) => one.id));
+    if (stays || onRelease === undefined) deed.reset();
+    else collapse(slot.current, () => onRelease(id));
+  }
+
   function act(next: Deed): void {
-    if (settled) return backToCard();
+    if (closed) return backToCard();
     if (done || !isMeantFor(id)) return;
-    if (card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
+    if (onRelease && card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
     setMode("reply");
     deed.mutate(next);
+  }
+
+  function answer(body: Answer, words: string, typed = ""): void {
+    if (answerable) act(deeds.respond(all, body, all.length > 1 ? `${words} to ${all.length}` : words, typed));
   }
 
   function reopen(): void {
@@ -75,24 +107,52 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   function choose(choice: Choice | undefined): void {
     if (choice === undefined) return;
     if (choice.needsText && draft.trim() === "") replyBox.current?.focus();
-    else act(deeds.respond(answerWithChoice(choice, draft), `Answered: ${choice.label}`));
+    else answer(answerWithChoice(choice, draft), `Answered: ${choice.label}`, draft);
   }
 
   function send(): void {
-    if (settled) return backToCard();
-    if (!takesWords(escalation)) card.current?.querySelector<HTMLElement>(".choices button")?.focus();
-    else if (draft.trim() !== "") act(deeds.respond(answerInWords(escalation, draft), "Reply sent"));
+    if (closed) return backToCard();
+    if (mannerOf(escalation) !== "words") focusFirstChoice();
+    else if (draft.trim() !== "") answer(answerInWords(escalation, draft), "Reply sent", draft);
+  }
+
+  function usePrecedent(): void {
+    const { precedent } = escalation;
+    if (precedent !== null) answer(answerAsBefore(escalation, precedent), "Answered as before");
   }
 
   function hide(): void {
     if (card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
     setDraft("");
-    onRelease(id);
+    onRelease?.(id);
   }
 
   function backToCard(): void {
     setMode("reply");
     card.current?.focus({ preventScroll: true });
+  }
+
+  function focusFirstChoice(): void {
+    card.current?.querySelector<HTMLElement>(".choices button")?.focus();
+  }
+
+  function startReply(): void {
+    if (selected) document.querySelector<HTMLElement>(".bulk :is(textarea, .choice, input, select)")?.focus();
+    else if (replyBox.current) replyBox.current.focus();
+    else focusFirstChoice();
+  }
+
+  function toggleSelected(): void {
+    if (escalation.channel !== "tool_call" || settled) return;
+    announce(toggle(ids) ? `Selected ${all.length}` : "Not selected");
+  }
+
+  /** All that ask the same, also those that were set apart from this card. */
+  function selectAlike(): void {
+    const marked = `[data-group="${CSS.escape(escalation.group_id)}"]`;
+    const cards = escalation.group_id === "" ? [] : [...document.querySelectorAll<HTMLElement>(marked)];
+    select([...ids, ...cards.flatMap((one) => one.dataset["ids"]?.split(" ") ?? [])]);
+    announce("Selected all that ask the same");
   }
 
   function onLeaveFoot(event: FocusEvent): void {
@@ -101,6 +161,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   }
 
   function onDigit(digit: number): void {
+    if (mode === "rule") return card.current?.querySelectorAll<HTMLElement>(".rule-bar .choice")[digit - 1]?.click();
     if (mode !== "snooze") return choose(choices[digit - 1]);
     const span = SPANS[digit - 1];
     if (span) act(deeds.snooze(span.body(), span.words()));
@@ -109,14 +170,23 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   function onKey(key: string, onCardItself: boolean): boolean {
     if (key === "Escape") return onCardItself ? (card.current?.blur(), true) : (backToCard(), true);
     if (key === "o") return (setUnfolded((now) => !now && isLong(escalation)), true);
+    if (key === "m" && others.length > 0) return (setOthersShown((now) => !now), true);
     if (settled) {
       if (key === "u" && escalation.resolution?.by === "pane") return (reopen(), true);
-      return key === "d" ? (hide(), true) : false;
+      if (key === "d" && onRelease) return (hide(), true);
+      if (!late) return false;
     }
     if (/^[1-9]$/.test(key)) return (onDigit(Number(key)), true);
-    if (key === "r" || (key === "Enter" && onCardItself)) return (replyBox.current?.focus(), true);
+    if (key === "r" || (key === "Enter" && onCardItself)) return (startReply(), true);
+    if (settled) return false;
+    if (key === "p" && escalation.precedent !== null) return (usePrecedent(), true);
+    if (key === "c" && proposed) return (card.current?.querySelector<HTMLElement>(".proposal .button")?.click(), true);
     if (key === "s") return (setMode("snooze"), true);
     if (key === "d") return (setMode("dismiss"), true);
+    if (escalation.channel !== "tool_call") return false;
+    if (key === "x") return (toggleSelected(), true);
+    if (key === "A") return (selectAlike(), true);
+    if (key === "R" && !proposed) return (setMode("rule"), true);
     return false;
   }
 
@@ -127,6 +197,7 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
   }
 
   const { label } = kindOf(escalation);
+  const fault = deed.error instanceof Refused && deed.error.code === "does_not_fit" && mannerOf(escalation) === "typed";
   return (
     <li ref={slot} className="slot">
       <article
@@ -135,34 +206,65 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
         tabIndex={-1}
         aria-labelledby={`title-${id}`}
         data-escalation-id={id}
+        data-group={escalation.group_id || undefined}
+        data-ids={ids.join(" ")}
         data-urgency={escalation.urgency}
         data-state={escalation.state}
         data-mode={mode}
+        data-selected={selected || undefined}
         data-settled={done ? "sending" : settled ? "settled" : undefined}
         onKeyDown={onKeyDown}
+        onFocus={() => setOpened(true)}
+        onPointerEnter={() => setOpened(true)}
       >
-        <CardHead escalation={escalation} />
+        <CardHead
+          escalation={escalation}
+          others={settled ? 0 : others.length}
+          unfolded={othersShown}
+          onOthers={() => setOthersShown(!othersShown)}
+        />
         <h3 id={`title-${id}`} className={escalation.title === null ? "visually-hidden" : "card-title"} dir="auto">
           <Words text={escalation.title ?? `${label} from ${escalation.session_id}: ${firstLine(escalation.text, 80)}`} />
+          {selected && <span className="visually-hidden"> (selected)</span>}
         </h3>
         <CardText escalation={escalation} unfolded={unfolded} onToggle={() => setUnfolded(!unfolded)} />
-        <StaleMark escalation={escalation} />
-        {choices.length > 0 && <Choices choices={choices} disabled={done || settled || mode === "snooze"} onChoose={choose} />}
+        {othersShown && others.length > 0 && !settled && onApart && (
+          <Others head={escalation} others={others} disabled={done} onApart={onApart} />
+        )}
+        {!settled && <PolicyLine escalation={escalation} />}
+        <StaleMark escalation={escalation} opened={opened} />
+        {escalation.precedent !== null && !settled && !proposed && (
+          <PrecedentMark precedent={escalation.precedent} disabled={done} onUse={usePrecedent} />
+        )}
+        {proposal !== null && !settled && (
+          <ProposalMark proposal={proposal} disabled={done} onDeed={act} onLeave={backToCard} />
+        )}
+        {choices.length > 0 && mode !== "rule" && (
+          <Choices choices={choices} disabled={!answerable || mode === "snooze"} onChoose={choose} />
+        )}
         {escalation.channel === "notification" && !done && !settled && (
           <p className="card-hint">Give the answer in the agent’s own window too: Gemba cannot press its keys yet.</p>
         )}
         {done && <p className="settled">{deed.variables?.words}…</p>}
-        {(footStays || !(done || settled)) && (
+        {late && <p className="card-hint">Its time ran out; your answer becomes the agent’s next turn.</p>}
+        {(footStays || !(done || closed)) && (
           <div onFocus={() => setInFoot(true)} onBlur={onLeaveFoot}>
             <CardFoot
               escalation={escalation}
               mode={mode}
-              settled={settled}
-              onMode={settled ? backToCard : setMode}
+              count={all.length}
+              settled={closed}
+              late={late}
+              proposed={proposed}
+              selected={selected}
+              error={deed.error}
+              onMode={closed ? backToCard : setMode}
+              onSelect={toggleSelected}
               replyBox={replyBox}
               draft={draft}
               onDraft={setDraft}
               onSend={send}
+              onAnswer={(body, words) => answer(body, words, draft)}
               onDeed={act}
               onLeave={backToCard}
             />
@@ -171,12 +273,12 @@ export const Card = memo(function Card({ escalation, onRelease }: Props) {
         {settled && (
           <SettledBar
             escalation={escalation}
-            unsentDraft={footStays ? "" : draft}
+            unsentDraft={footStays || late ? "" : draft}
             onReopen={reopen}
-            onHide={hide}
+            {...(onRelease && { onHide: hide })}
           />
         )}
-        <DeedState deed={deed} onRepeat={act} />
+        {!fault && <DeedState deed={deed} onRepeat={act} />}
       </article>
     </li>
   );

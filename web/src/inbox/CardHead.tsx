@@ -1,11 +1,18 @@
-/** Who asks, what kind of thing, since when. */
+/** Who asks, what kind of thing, how many ask the same, since when. */
 import type { Escalation } from "../api/types";
 import { Age } from "../ui/Age";
 import { From } from "../ui/From";
 import { Icon } from "../ui/Icon";
 import { kindOf } from "./wording";
 
-export function CardHead({ escalation }: { escalation: Escalation }) {
+interface Props {
+  escalation: Escalation;
+  others: number;
+  unfolded: boolean;
+  onOthers: () => void;
+}
+
+export function CardHead({ escalation, others, unfolded, onOthers }: Props) {
   const { label, icon } = kindOf(escalation);
   return (
     <header className="card-head">
@@ -14,6 +21,19 @@ export function CardHead({ escalation }: { escalation: Escalation }) {
         {label}
       </span>
       <From agentType={escalation.agent_type} sessionId={escalation.session_id} />
+      {others > 0 && (
+        <button
+          type="button"
+          className="link-button others-button"
+          aria-expanded={unfolded}
+          aria-keyshortcuts="m"
+          title="Who else asks this (m)"
+          onClick={onOthers}
+        >
+          <Icon name="layers" size={14} />
+          and {others} more {others === 1 ? "asks" : "ask"} the same
+        </button>
+      )}
       {escalation.bead_id !== null && (
         <span className="bead" title="Work item">
           {escalation.bead_id}

@@ -1,18 +1,25 @@
 /** The inbox: who waits for the operator, most urgent first, kept still while it is read. */
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { isActive } from "../api/escalation-list";
 import { settledQuery, unresolvedQuery } from "../api/queries";
 import type { Escalation, EscalationList } from "../api/types";
+import { linkTo } from "../app/routes";
+import { cardById, focusCard } from "../ui/card-focus";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
+import { BulkBar } from "./BulkBar";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
+import { groupsOf, type Group } from "./grouping";
 import { NewPill } from "./NewPill";
 import { SettledRow, SnoozedRow } from "./Rows";
 import { Section } from "./Section";
+import { select, selectNothing, useSelection } from "./selection";
 import { summaryOf } from "./summary";
 import { useArrangement } from "./useArrangement";
+import { mayBeAnsweredLate } from "./wording";
 
 const NONE: Escalation[] = [];
 
@@ -28,11 +35,45 @@ export function InboxScreen() {
 
   const byId = useMemo(() => new Map([...settled, ...unresolved].map((one) => [one.id, one])), [settled, unresolved]);
   const active = useMemo(() => unresolved.filter(isActive), [unresolved]);
-  const wanted = useMemo(() => (inbox.data ? active.map((one) => one.id) : null), [active, inbox.data]);
-  const { shown, held, below, goToNew, release } = useArrangement(wanted);
+  const { groups, setApart } = useGroups(active);
+  const wanted = useMemo(() => (inbox.data ? groups.map(({ head }) => head.id) : null), [groups, inbox.data]);
+  const { shown, held, below, goToNew, release, putBelow } = useArrangement(wanted);
   const arrivals = [...held, ...below.filter((id) => byId.get(id)?.state === "open")];
+  const othersOf = useMemo(() => new Map(groups.map(({ head, others }) => [head.id, others])), [groups]);
+  const chosen = useChosen(active);
+
+  // By the newest word on the groups: a card goes when its animation is over, which is later than it was settled.
+  const latest = useRef({ byId, groups });
+  useEffect(() => void (latest.current = { byId, groups }), [byId, groups]);
+  const onRelease = useCallback(
+    (id: string) => {
+      const { byId, groups } = latest.current;
+      const gone = byId.get(id);
+      const heir = groups.find(
+        ({ head }) => gone && head.id !== id && head.group_id === gone.group_id && head.urgency === gone.urgency,
+      );
+      release(id, heir?.head.id);
+    },
+    [release],
+  );
+  const onApart = useCallback(
+    (id: string) => {
+      const { groups } = latest.current;
+      const group = groups.find(({ head, others }) => head.id === id || others.some((one) => one.id === id));
+      if (group === undefined) return;
+      // The card that it leaves keeps its place; when it is that card's own, the next one has the place below.
+      const moved = group.head.id === id ? (group.others[0]?.id ?? id) : id;
+      flushSync(() => {
+        setApart(id);
+        putBelow(moved, group.head.id);
+      });
+      const card = cardById(id);
+      if (card) focusCard(card);
+    },
+    [setApart, putBelow],
+  );
   const goToArrivals = () => goToNew(arrivals);
-  useCardKeys(goToArrivals);
+  useCardKeys({ goToArrivals, select: selectCard });
 
   const known = (ids: readonly string[]) => ids.map((id) => byId.get(id)).filter((one) => one !== undefined);
   const cards = known(shown);
@@ -40,7 +81,8 @@ export function InboxScreen() {
   const onCards = new Set(shown);
   const rows = settled.filter((one) => !onCards.has(one.id));
   const undelivered = rows.filter((one) => one.delivery === "undelivered");
-  const delivered = rows.filter((one) => one.delivery !== "undelivered");
+  const expired = rows.filter((one) => one.delivery !== "undelivered" && mayBeAnsweredLate(one));
+  const delivered = rows.filter((one) => one.delivery !== "undelivered" && !mayBeAnsweredLate(one));
   const unread = (inbox.data?.total ?? 0) - unresolved.length;
 
   return (
@@ -55,8 +97,17 @@ export function InboxScreen() {
         <ReadError what="The inbox" error={inbox.error} onRetry={() => void inbox.refetch()} />
       )}
       {inbox.isSuccess && cards.length === 0 && held.length === 0 && <EmptyInbox />}
-      <Section title="Blocking" escalations={cards.filter((one) => one.urgency === "blocking")} onRelease={release} />
-      <Section title="Advisory" escalations={cards.filter((one) => one.urgency === "advisory")} onRelease={release} />
+      {(["Blocking", "Advisory"] as const).map((title) => (
+        <Section
+          key={title}
+          title={title}
+          cards={cards.filter((one) => one.urgency === title.toLowerCase())}
+          othersOf={(id) => othersOf.get(id)}
+          onRelease={onRelease}
+          onApart={onApart}
+        />
+      ))}
+      {chosen.length > 0 && <BulkBar chosen={chosen} />}
       {unread > 0 && <p className="more">{unread.toLocaleString()} more move up as you answer these.</p>}
       {undelivered.length > 0 && (
         <section className="section" aria-labelledby="section-undelivered">
@@ -76,11 +127,44 @@ export function InboxScreen() {
           <SnoozedRow key={one.id} escalation={one} />
         ))}
       </Fold>
+      <Fold title="Time ran out" count={expired.length}>
+        {expired.map((one) => (
+          <SettledRow key={one.id} escalation={one} />
+        ))}
+      </Fold>
       <Fold title="Recently resolved" count={delivered.length}>
         {delivered.map((one) => (
           <SettledRow key={one.id} escalation={one} />
         ))}
       </Fold>
+      {settled.length > 0 && (
+        <p className="more">
+          <a {...linkTo("answered")}>Search all that was answered</a>
+        </p>
+      )}
     </>
   );
+}
+
+/** A card with all that it stands for, unless it is settled or is not answered along with others. */
+function selectCard(card: HTMLElement): void {
+  const { settled, ids } = card.dataset;
+  if (settled === undefined && card.querySelector("[aria-pressed]")) select(ids?.split(" ") ?? []);
+}
+
+/** The waiting ones as cards: like questions together, but for those that the operator wants to answer by themselves. */
+function useGroups(active: Escalation[]): { groups: Group[]; setApart: (id: string) => void } {
+  const [apart, setApart] = useState<ReadonlySet<string>>(new Set());
+  const before = useRef<Group[]>([]);
+  const groups = useMemo(() => groupsOf(active, apart, before.current), [active, apart]);
+  useEffect(() => void (before.current = groups), [groups]);
+  const add = useCallback((id: string) => setApart((old) => new Set([...old, id])), []);
+  return { groups, setApart: add };
+}
+
+/** Those that are selected and still wait. Whoever leaves the screen leaves the selection behind. */
+function useChosen(active: Escalation[]): Escalation[] {
+  const selection = useSelection();
+  useEffect(() => selectNothing, []);
+  return active.filter((one) => selection.has(one.id));
 }

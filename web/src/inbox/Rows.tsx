@@ -1,15 +1,19 @@
 /** What does not need an answer now, one line each: put off, settled, and answers that did not arrive. */
 import { useRef, type ReactNode } from "react";
 import type { Escalation } from "../api/types";
+import { linkToOne } from "../app/routes";
 import { Age } from "../ui/Age";
 import { Icon, type IconName } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
 import { formatMoment } from "../ui/time";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
+import { ByRule } from "./ByRule";
 import { deeds, type Deed } from "./deeds";
 import { DeedState } from "./DeedState";
+import { Held, isHeld } from "./Held";
+import { Undelivered } from "./Undelivered";
 import { useDeed } from "./useDeed";
-import { answerOf, deliveryOf, outcomeOf } from "./wording";
+import { answerOf, deliveryOf, mayBeAnsweredLate, outcomeOf } from "./wording";
 
 /** To a neighbour's button or to the fold that it stands in; to nothing when the whole list goes. */
 function nextInList(row: HTMLElement): HTMLElement | null | undefined {
@@ -39,7 +43,7 @@ function Row({
       <Icon name={icon} />
       <div className="row-words">
         <p className="row-title" dir="auto">
-          {firstLine(escalation.title ?? escalation.text)}
+          <a {...linkToOne("escalation", escalation.id)}>{firstLine(escalation.title ?? escalation.text)}</a>
         </p>
         {children}
       </div>
@@ -60,7 +64,7 @@ export function SnoozedRow({ escalation }: { escalation: Escalation }) {
   return (
     <Row escalation={escalation} icon="clock" action={wake}>
       <p className="row-note">
-        {escalation.session_id} · until {formatMoment(until, new Date())}
+        <Session escalation={escalation} /> · until {formatMoment(until, new Date())}
       </p>
       <DeedState deed={deed} onRepeat={act} />
     </Row>
@@ -75,32 +79,54 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
   const delivery = deliveryOf(escalation);
   const wasAnswered = resolution?.outcome === "answered" || resolution?.outcome === "default";
   const undelivered = escalation.delivery === "undelivered";
-  const reopen = resolution?.by === "pane" && (
-    <button type="button" className="quiet" onClick={() => act(deeds.reopen())}>
-      <Icon name="undo" /> Re-open
-    </button>
-  );
+  const late = mayBeAnsweredLate(escalation);
   return (
     <Row
       escalation={escalation}
-      icon={undelivered ? "warn" : wasAnswered ? "check" : "close"}
+      icon={undelivered ? "warn" : wasAnswered ? "check" : resolution?.outcome === "expired" ? "hourglass" : "close"}
       {...(undelivered && { tone: "warn" })}
-      action={reopen}
+      action={<RowAction escalation={escalation} late={late} onDeed={act} />}
     >
       {answer && (
         <p className="row-answer" dir="auto">
           {plainText(answer)}
         </p>
       )}
-      {undelivered && escalation.delivery_note !== null && (
-        <p className="row-warning">{plainText(escalation.delivery_note)}</p>
-      )}
+      {undelivered && <Undelivered escalation={escalation} onDeed={act} />}
       <p className="row-note">
-        {escalation.session_id} · {resolution ? outcomeOf(resolution) : escalation.state}{" "}
+        <Session escalation={escalation} /> · {resolution ? outcomeOf(resolution) : escalation.state}{" "}
         <Age since={resolution?.at ?? escalation.changed_at} ago />
-        {delivery !== null && ` · ${delivery}`}
+        {delivery !== null && !isHeld(escalation) && ` · ${delivery}`} <Held escalation={escalation} />{" "}
+        <ByRule resolution={resolution} />
       </p>
       <DeedState deed={deed} onRepeat={act} />
     </Row>
+  );
+}
+
+function Session({ escalation }: { escalation: Escalation }) {
+  const { session_id } = escalation;
+  return <a {...linkToOne("session", session_id)}>{plainText(session_id)}</a>;
+}
+
+interface ActionProps {
+  escalation: Escalation;
+  late: boolean;
+  onDeed: (deed: Deed) => void;
+}
+
+function RowAction({ escalation, late, onDeed }: ActionProps) {
+  if (late)
+    return (
+      <a className="quiet" {...linkToOne("escalation", escalation.id)}>
+        Answer late…
+      </a>
+    );
+  const held = isHeld(escalation) && !escalation.late;
+  if (escalation.resolution?.by !== "pane" && !held) return null;
+  return (
+    <button type="button" className="quiet" onClick={() => onDeed(deeds.reopen())}>
+      <Icon name="undo" /> {held ? "Undo" : "Re-open"}
+    </button>
   );
 }

@@ -3,13 +3,15 @@ import type { Escalation } from "../api/types";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
 import { formatMoment } from "../ui/time";
+import { Held } from "./Held";
+import { ByRule } from "./ByRule";
 import { answerOf, outcomeOf } from "./wording";
 
 interface Props {
   escalation: Escalation;
   unsentDraft: string;
   onReopen: () => void;
-  onHide: () => void;
+  onHide?: () => void;
 }
 
 export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props) {
@@ -24,7 +26,9 @@ export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props)
             ? `Snoozed until ${formatMoment(new Date(snoozed_until ?? Date.now()), new Date())}`
             : outcomeOf(resolution)}
         </strong>
+        <ByRule resolution={resolution} />
         {answer !== null && answer !== undefined && <q dir="auto">{plainText(answer)}</q>}
+        <Held escalation={escalation} />
         {unsentDraft !== "" && (
           <span className="unsent">
             Your unsent reply: <q dir="auto">{plainText(unsentDraft)}</q>
@@ -36,9 +40,11 @@ export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props)
           Re-open
         </button>
       )}
-      <button type="button" className="quiet" aria-keyshortcuts="d" onClick={onHide}>
-        Hide
-      </button>
+      {onHide && (
+        <button type="button" className="quiet" aria-keyshortcuts="d" onClick={onHide}>
+          Hide
+        </button>
+      )}
     </div>
   );
 }

@@ -1,26 +1,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerInWords, answerWithChoice, choicesOf, takesWords } from "./choices.ts";
+import { answerAsBefore, answerInWords, answerWithChoice, choicesOf, mannerOf } from "./choices.ts";
 
-test("an agent's options are answered by their number, counted from one", () => {
-  const choices = choicesOf({ channel: "tool_call", options: ["Postgres", "SQLite"] });
+const asked = (channel: "tool_call" | "handoff" | "notification" | "system", options: string[] = [], schema = null) => ({
+  channel,
+  options,
+  schema,
+});
+
+test("an agent's options are answered by their number, counted from one, and by nothing else", () => {
+  const escalation = asked("tool_call", ["Postgres", "SQLite"]);
   assert.deepEqual(
-    choices.map((choice) => choice.answer),
+    choicesOf(escalation).map((choice) => choice.answer),
     [{ option: 1 }, { option: 2 }],
   );
+  assert.equal(mannerOf(escalation), "choice");
 });
 
 test("a client's own prompt is answered with yes, no or modify, and words mean modify", () => {
-  const choices = choicesOf({ channel: "notification", options: [] });
   assert.deepEqual(
-    choices.map((choice) => choice.answer.decision),
+    choicesOf(asked("notification")).map((choice) => choice.answer.decision),
     ["yes", "no", "modify"],
   );
   assert.deepEqual(answerInWords({ channel: "notification" }, "on port 2"), { decision: "modify", text: "on port 2" });
+  assert.equal(mannerOf(asked("notification")), "words");
 });
 
 test("a system card offers its actions", () => {
-  const choices = choicesOf({ channel: "system", options: ["retry", "raise_budget"] });
+  const choices = choicesOf(asked("system", ["retry", "raise_budget"]));
   assert.deepEqual(
     choices.map(({ label, answer }) => [label, answer.action]),
     [
@@ -28,18 +35,36 @@ test("a system card offers its actions", () => {
       ["Raise budget", "raise_budget"],
     ],
   );
+  assert.equal(mannerOf(asked("system", ["retry"])), "choice and words");
+  assert.equal(mannerOf(asked("system")), "nothing");
 });
 
-test("what was typed goes along with the choice", () => {
-  const [option] = choicesOf({ channel: "tool_call", options: ["Postgres"] });
-  const [action] = choicesOf({ channel: "system", options: ["skip"] });
+test("what was typed goes along with an action or a decision; an option has no room for it", () => {
+  const [option] = choicesOf(asked("tool_call", ["Postgres"]));
+  const [action] = choicesOf(asked("system", ["skip"]));
   assert.ok(option && action);
-  assert.deepEqual(answerWithChoice(option, "  "), { option: 1 });
-  assert.deepEqual(answerWithChoice(option, " version 18 "), { text: "Postgres\n\nversion 18" });
+  assert.deepEqual(answerWithChoice(option, " version 18 "), { option: 1 });
   assert.deepEqual(answerWithChoice(action, "flaky"), { action: "skip", text: "flaky" });
 });
 
-test("words alone answer an agent and never a system card", () => {
+test("an answer with a schema is a choice where it is one of a few values, else typed", () => {
+  const yesOrNo = { channel: "tool_call" as const, options: [], schema: { type: "boolean" } };
+  assert.deepEqual(
+    choicesOf(yesOrNo).map(({ answer }) => answer),
+    [{ value: true }, { value: false }],
+  );
+  assert.equal(mannerOf(yesOrNo), "choice");
+  assert.equal(mannerOf({ ...yesOrNo, schema: { type: "integer" } }), "typed");
+});
+
+test("words alone answer an agent that gave no options", () => {
   assert.deepEqual(answerInWords({ channel: "tool_call" }, " neither\n"), { text: "neither" });
-  assert.deepEqual([takesWords({ channel: "handoff" }), takesWords({ channel: "system" })], [true, false]);
+  assert.deepEqual([mannerOf(asked("handoff")), mannerOf(asked("tool_call"))], ["words", "words"]);
+});
+
+test("a precedent is given again by what it says", () => {
+  const answer = { text: "SQLite", option: 2, value: null };
+  assert.deepEqual(answerAsBefore(asked("tool_call", ["SQLite", "Postgres"]), { answer }), { text: "SQLite" });
+  const typed = { channel: "tool_call" as const, options: [], schema: { type: "integer" } };
+  assert.deepEqual(answerAsBefore(typed, { answer: { text: "8080", option: null, value: 8080 } }), { value: 8080 });
 });

@@ -1,5 +1,6 @@
 /** What can be answered with one key, and the request that each choice is. Pure; the reply goes back by channel. */
-import type { Answer, Escalation } from "../api/types";
+import { choicesIn, type Schema } from "../answer/schema.ts";
+import type { Answer, Escalation, Precedent } from "../api/types";
 
 export interface Choice {
   label: string;
@@ -8,13 +9,15 @@ export interface Choice {
   needsText?: boolean;
 }
 
+export type Asked = Pick<Escalation, "channel" | "options"> & { schema: Schema | null };
+
 const DECISIONS: Choice[] = [
   { label: "Yes", answer: { decision: "yes" } },
   { label: "No", answer: { decision: "no" } },
   { label: "Modify…", answer: { decision: "modify" }, needsText: true },
 ];
 
-export function choicesOf(escalation: Pick<Escalation, "channel" | "options">): Choice[] {
+export function choicesOf(escalation: Asked): Choice[] {
   switch (escalation.channel) {
     case "notification":
       return DECISIONS;
@@ -22,13 +25,27 @@ export function choicesOf(escalation: Pick<Escalation, "channel" | "options">): 
       return escalation.options.map((action) => ({ label: sentenceCase(action), answer: { action } }));
     case "tool_call":
     case "handoff":
+      if (escalation.schema !== null)
+        return (choicesIn(escalation.schema) ?? []).map(({ label, value }) => ({ label, answer: { value } }));
       return escalation.options.map((label, index) => ({ label, answer: { option: index + 1 } }));
   }
 }
 
-/** Whether words alone are an answer. A system card wants one of its actions; words may go along with it. */
-export function takesWords(escalation: Pick<Escalation, "channel">): boolean {
-  return escalation.channel !== "system";
+/** How an answer is given: by words, by one of the choices and nothing else, by a choice with words beside it, or typed. */
+export type Manner = "words" | "choice" | "choice and words" | "typed" | "nothing";
+
+export function mannerOf(escalation: Asked): Manner {
+  const choices = choicesOf(escalation).length > 0;
+  switch (escalation.channel) {
+    case "notification":
+      return "words";
+    case "system":
+      return choices ? "choice and words" : "nothing";
+    case "tool_call":
+    case "handoff":
+      if (choices) return "choice";
+      return escalation.schema === null ? "words" : "typed";
+  }
 }
 
 /** A reply in words alone. The agent client's own prompt knows only yes, no and modify. */
@@ -37,11 +54,16 @@ export function answerInWords(escalation: Pick<Escalation, "channel">, typed: st
   return escalation.channel === "notification" ? { decision: "modify", text } : { text };
 }
 
-/** A choice together with what was typed beside it. An option has no room for words, so with words it becomes words. */
+/** A choice together with what was typed beside it, where there is room for words. */
 export function answerWithChoice(choice: Choice, typed: string): Answer {
   const text = typed.trim();
-  if (text === "") return choice.answer;
-  return choice.answer.option === undefined ? { ...choice.answer, text } : { text: `${choice.label}\n\n${text}` };
+  const takesWords = choice.answer.decision !== undefined || choice.answer.action !== undefined;
+  return text === "" || !takesWords ? choice.answer : { ...choice.answer, text };
+}
+
+/** An earlier answer given again: by what it says, since a like question may have its options in another order. */
+export function answerAsBefore(escalation: Asked, { answer }: Pick<Precedent, "answer">): Answer {
+  return escalation.schema !== null ? { value: answer.value } : { text: answer.text };
 }
 
 function sentenceCase(action: string): string {

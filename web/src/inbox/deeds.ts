@@ -1,18 +1,36 @@
 /** What an operator can do to an escalation, as requests. Each carries a confirm id, so that sending it again does it once. */
 import { api, newConfirmId, payload } from "../api/client";
-import type { Answer, Escalation, Snooze } from "../api/types";
+import type { Answer, Escalation, Refusal, Reroute, Snooze } from "../api/types";
+import { holdSeconds } from "../undo/hold";
 
 export type Deed = { confirmId: string; words: string } & (
-  | { verb: "respond"; body: Answer }
+  | { verb: "respond"; body: Answer; ids: string[]; typed: string }
   | { verb: "dismiss"; body: { text?: string } }
   | { verb: "snooze"; body: Snooze }
   | { verb: "ack" }
   | { verb: "reopen" }
+  | { verb: "confirm" }
+  | { verb: "reject"; body: { text: string } }
+  | { verb: "reroute"; body: Reroute }
 );
+
+/** What became of it: those that it was done to, as they are now, and those for which it could not be done. */
+export interface Done {
+  changed: Escalation[];
+  refused: Refusal[];
+}
 
 /** `words` say what is being done, for the card and for screen readers. */
 export const deeds = {
-  respond: (body: Answer, words: string): Deed => ({ verb: "respond", body, words, confirmId: newConfirmId() }),
+  /** One answer for one or several; held back for a moment in which it can be taken back. */
+  respond: (answered: Escalation[], body: Answer, words: string, typed = ""): Deed => ({
+    verb: "respond",
+    body: { ...body, ...holdFor(answered) },
+    ids: answered.map(({ id }) => id),
+    typed,
+    words,
+    confirmId: newConfirmId(),
+  }),
   dismiss: (reason: string): Deed => ({
     verb: "dismiss",
     body: reason.trim() === "" ? {} : { text: reason.trim() },
@@ -22,13 +40,40 @@ export const deeds = {
   snooze: (body: Snooze, words: string): Deed => ({ verb: "snooze", body, words, confirmId: newConfirmId() }),
   ack: (): Deed => ({ verb: "ack", words: "Seen", confirmId: newConfirmId() }),
   reopen: (): Deed => ({ verb: "reopen", words: "Opened again", confirmId: newConfirmId() }),
+  confirm: (): Deed => ({ verb: "confirm", words: "Confirmed", confirmId: newConfirmId() }),
+  reject: (why: string): Deed => ({
+    verb: "reject",
+    body: { text: why.trim() },
+    words: "Refused",
+    confirmId: newConfirmId(),
+  }),
+  reroute: (body: Reroute, words: string): Deed => ({ verb: "reroute", body, words, confirmId: newConfirmId() }),
 };
 
-export async function perform(id: string, deed: Deed): Promise<Escalation> {
-  const params = { path: { id }, header: { "X-GEMBA-Confirm": deed.confirmId } };
+/** An answer that comes late cannot be taken back, and one into a client's own window never could be. */
+function holdFor(answered: Escalation[]): { hold?: number } {
+  const undoable = answered.every((one) => one.channel === "tool_call" && one.resolution === null);
+  return undoable && holdSeconds() > 0 ? { hold: holdSeconds() } : {};
+}
+
+export async function perform(id: string, deed: Deed): Promise<Done> {
+  const header = { "X-GEMBA-Confirm": deed.confirmId };
+  if (deed.verb === "respond" && deed.ids.length > 1) {
+    const body = { ...deed.body, ids: deed.ids };
+    const done = payload(await api.POST("/api/escalations/respond", { params: { header }, body }));
+    return { changed: done.answered, refused: done.refused };
+  }
+  return { changed: [await performOne(id, deed, { path: { id }, header })], refused: [] };
+}
+
+type Params = { path: { id: string }; header: { "X-GEMBA-Confirm": string } };
+
+async function performOne(id: string, deed: Deed, params: Params): Promise<Escalation> {
   switch (deed.verb) {
-    case "respond":
-      return payload(await api.POST("/api/escalations/{id}/respond", { params, body: deed.body }));
+    case "respond": {
+      const one = { ...params, path: { id: deed.ids[0] ?? id } };
+      return payload(await api.POST("/api/escalations/{id}/respond", { params: one, body: deed.body }));
+    }
     case "dismiss":
       return payload(await api.POST("/api/escalations/{id}/dismiss", { params, body: deed.body }));
     case "snooze":
@@ -37,5 +82,11 @@ export async function perform(id: string, deed: Deed): Promise<Escalation> {
       return payload(await api.POST("/api/escalations/{id}/ack", { params, body: {} }));
     case "reopen":
       return payload(await api.POST("/api/escalations/{id}/reopen", { params, body: {} }));
+    case "confirm":
+      return payload(await api.POST("/api/escalations/{id}/confirm", { params, body: {} }));
+    case "reject":
+      return payload(await api.POST("/api/escalations/{id}/reject", { params, body: deed.body }));
+    case "reroute":
+      return payload(await api.POST("/api/escalations/{id}/reroute", { params, body: deed.body }));
   }
 }

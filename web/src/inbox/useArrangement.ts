@@ -73,8 +73,22 @@ export function useArrangement(wanted: Ids | null) {
     [bringIn],
   );
 
-  /** Takes one card off the screen. */
-  const release = useCallback((id: string) => rearrange((old) => old.filter((one) => one !== id)), [rearrange]);
+  /** Takes one card off the screen; its heir, if it has one, stands in its place. */
+  const release = useCallback(
+    (id: string, heir?: string) =>
+      rearrange((old) => {
+        const takesOver = heir !== undefined && !old.includes(heir);
+        return old.flatMap((one) => (one !== id ? [one] : takesOver ? [heir] : []));
+      }),
+    [rearrange],
+  );
+
+  /** Puts a card right below another one, at once: it is the operator who wants it there. */
+  const putBelow = useCallback(
+    (id: string, other: string) =>
+      rearrange((old) => (old.includes(id) ? old : old.flatMap((one) => (one === other ? [one, id] : [one])))),
+    [rearrange],
+  );
 
   useEffect(() => {
     // Who comes back to the tab was not reading anything here, unless a card still has the focus.
@@ -85,5 +99,5 @@ export function useArrangement(wanted: Ids | null) {
     return () => document.removeEventListener("visibilitychange", onReturn);
   }, [bringIn]);
 
-  return { shown, held, below, goToNew, release };
+  return { shown, held, below, goToNew, release, putBelow };
 }

@@ -3,19 +3,27 @@
  * so a failure has nothing to roll back but the look. The server's answer, also a 409's, goes into the lists.
  */
 import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
 import { explain, Refused } from "../api/problem";
 import { placeEscalations } from "../api/queries";
 import { announce } from "../ui/announce";
-import { perform, type Deed } from "./deeds";
+import { offerUndo } from "../undo/undo";
+import { perform, type Deed, type Done } from "./deeds";
 import { seenIsTold } from "./useSeen";
 
-export function useDeed(id: string, onDone?: (deed: Deed) => void) {
+export function useDeed(id: string, onDone?: (deed: Deed, done: Done) => void) {
+  const sentAt = useRef(0);
   return useMutation({
-    mutationFn: (deed: Deed) => seenIsTold(id).then(() => perform(id, deed)),
-    onSuccess: (escalation, deed) => {
-      placeEscalations([escalation]);
+    mutationFn: (deed: Deed) =>
+      seenIsTold(id).then(() => {
+        sentAt.current = Date.now();
+        return perform(id, deed);
+      }),
+    onSuccess: (done, deed) => {
+      placeEscalations(done.changed);
       announce(deed.words);
-      onDone?.(deed);
+      if (deed.verb === "respond") offerUndo(done.changed, done.refused, deed.typed, sentAt.current);
+      onDone?.(deed, done);
     },
     onError: (error) => {
       if (error instanceof Refused && error.escalation !== null) placeEscalations([error.escalation]);

@@ -1,6 +1,7 @@
 /** The words and marks for what the server names by code. Pure. */
 import type { Delivery, Escalation, Resolution } from "../api/types";
 import type { IconName } from "../ui/Icon";
+import { plainText } from "../ui/plain-text.ts";
 
 const KINDS: Record<string, [label: string, icon: IconName]> = {
   question: ["Question", "question"],
@@ -22,6 +23,9 @@ export function kindOf(escalation: Pick<Escalation, "kind">): { label: string; i
   return { label, icon };
 }
 
+/** The only operator of a workspace that has named none. */
+const ITSELF = "operator";
+
 /** The operator, here, in another tab or on the command line, goes without saying. */
 const BY: Record<Resolution["by"], string> = {
   operator: "",
@@ -29,6 +33,7 @@ const BY: Record<Resolution["by"], string> = {
   agent: " by the agent",
   session: " because its session ended",
   policy: " by the policy",
+  rule: " by a rule",
 };
 
 const OUTCOMES: Record<Resolution["outcome"], string> = {
@@ -39,16 +44,18 @@ const OUTCOMES: Record<Resolution["outcome"], string> = {
   withdrawn: "Withdrawn",
 };
 
-/** "Answered", "Answered in the pane", "Withdrawn by the agent", "Expired". */
+/** "Answered", "Answered by ana in the pane", "Withdrawn by the agent", "Expired". */
 export function outcomeOf(resolution: Resolution): string {
-  const outcome = OUTCOMES[resolution.outcome];
-  const impersonal = resolution.by === "policy" || resolution.outcome === "expired";
-  return impersonal ? outcome : outcome + BY[resolution.by];
+  const { outcome, by, who, late } = resolution;
+  const impersonal = by === "policy" || outcome === "expired";
+  const person = by === "operator" && who !== null && who !== ITSELF ? ` by ${plainText(who)}` : "";
+  const words = OUTCOMES[outcome] + (impersonal ? "" : person || BY[by]);
+  return late ? `${words} late` : words;
 }
 
 /** The words of the answer, when there was one. */
 export function answerOf(resolution: Resolution): string | null {
-  if (resolution.outcome === "withdrawn") return null;
+  if (resolution.outcome === "withdrawn" || resolution.outcome === "expired") return null;
   return resolution.text || resolution.decision || resolution.action || null;
 }
 
@@ -66,4 +73,11 @@ export function deliveryOf(escalation: { delivery: Delivery }): string | null {
 /** Short enough to compare at a glance, long enough to be told apart. */
 export function shortHash(commit: string): string {
   return commit.slice(0, 7);
+}
+
+/** Its time ran out, or a policy answered in the operator's place: an answer now is the agent's next turn. */
+export function mayBeAnsweredLate(escalation: Escalation): boolean {
+  const { channel, state, late, resolution } = escalation;
+  if (late || channel !== "tool_call") return false;
+  return state === "expired" || (state === "resolved" && resolution?.outcome === "default");
 }

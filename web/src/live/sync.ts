@@ -3,12 +3,14 @@
  * one read of the list. Started by main.tsx; keeps no copy of anything.
  */
 import {
+  ASKED,
   assumptionsQuery,
   doctorQuery,
   placeEscalations,
   queryClient,
   readEscalation,
   refresh,
+  rulesQuery,
   sessionsQuery,
   unresolvedQuery,
 } from "../api/queries";
@@ -52,8 +54,14 @@ function apply(message: Message): void {
   if (message.event.startsWith("escalation")) {
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);
+    changedSides(ASKED);
+    // An ask that a rule answered counts as one more use of it.
+    if (message.event === "escalation.resolved") changedSides(rulesQuery.queryKey);
+  } else if (message.event.startsWith("rule")) {
+    changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("assumption")) {
     changedSides(assumptionsQuery.queryKey);
+    changedSides(ASKED);
   } else if (message.event === "frame_dropped" || message.event === "unknown_hook") {
     changedSides(doctorQuery.queryKey);
   } else {

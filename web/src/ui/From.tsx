@@ -1,11 +1,14 @@
-/** Which session speaks, and what kind of agent it is, unless the session's name says so already. */
+/** Which session speaks, with the way to all that it asked, and what kind of agent it is, unless its name says so already. */
+import { linkToOne } from "../app/routes";
+import { plainText } from "./plain-text";
+
 export function From({ agentType, sessionId }: { agentType: string; sessionId: string }) {
   return (
     <span className="from">
-      <span className="session" title={sessionId}>
-        {sessionId}
-      </span>
-      {!sessionId.startsWith(agentType) && <span className="agent">{agentType}</span>}
+      <a className="session" title={plainText(sessionId)} {...linkToOne("session", sessionId)}>
+        {plainText(sessionId)}
+      </a>
+      {!sessionId.startsWith(agentType) && <span className="agent">{plainText(agentType)}</span>}
     </span>
   );
 }

@@ -4,7 +4,7 @@ const TEXT_INPUTS = new Set(["text", "search", "email", "url", "password", "numb
 
 /** While text is typed, or with a modifier held, a letter is a letter. */
 export function isTyping(target: EventTarget | null): boolean {
-  if (target instanceof HTMLTextAreaElement) return true;
+  if (target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
   return target instanceof HTMLInputElement && TEXT_INPUTS.has(target.type);
 }
 

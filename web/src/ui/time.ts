@@ -42,3 +42,16 @@ export function formatWhole(at: Date): string {
 export function tomorrowMorning(now: Date): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 9);
 }
+
+const dayOnly = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+
+/** "3 Nov", with the year when it is another one. */
+export function formatDay(at: Date, now: Date): string {
+  return (at.getFullYear() === now.getFullYear() ? dayOnly : dayOfYear).format(at);
+}
+
+/** Seconds as people say them: "8 s", "4 min", "2 h 5 min", "3 days". */
+export function formatSeconds(seconds: number): string {
+  return seconds < 60 ? `${Math.round(seconds)} s` : formatSpan(seconds * SECOND);
+}

@@ -4,10 +4,19 @@ import { announce } from "./announce";
 import { currentCard, moveFocus } from "./card-focus";
 import { isCommand } from "./keys";
 
-/** Without `goToArrivals` for cards that ask nothing: there is nothing new to go to, and no number answers. */
-export function useCardKeys(goToArrivals?: () => void): void {
-  const asks = goToArrivals !== undefined;
-  const latest = useEffectEvent(() => goToArrivals?.());
+interface ForAsks {
+  goToArrivals: () => void;
+  /** Takes the current card into the selection, and the one that the focus moves to. */
+  select: (card: HTMLElement) => void;
+}
+
+const STEPS: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1, J: 1, K: -1 };
+
+/** Without `forAsks` for cards that ask nothing: there is nothing new to go to, no number answers, nothing is selected. */
+export function useCardKeys(forAsks?: ForAsks): void {
+  const asks = forAsks !== undefined;
+  const goToArrivals = useEffectEvent(() => forAsks?.goToArrivals());
+  const select = useEffectEvent((card: HTMLElement | null) => card && forAsks?.select(card));
   useEffect(() => {
     // Each says whether it did anything; outside the cards the arrows scroll, as everywhere.
     const keys: Record<string, () => boolean> = {
@@ -18,13 +27,21 @@ export function useCardKeys(goToArrivals?: () => void): void {
     };
     // With no card chosen a number has nothing to answer: it chooses the first one, and answers when pressed again.
     const choose = () => currentCard() === null && moveFocus(1) && (announce("Press the number again to answer"), true);
+    const extend = (step: 1 | -1) => {
+      if (currentCard() === null) return false;
+      select(currentCard());
+      moveFocus(step);
+      select(currentCard());
+      return true;
+    };
     if (asks) {
-      keys["n"] = () => (latest(), true);
+      keys["n"] = () => (goToArrivals(), true);
       for (let digit = 1; digit <= 9; digit++) keys[digit] = choose;
     }
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || !isCommand(event) || document.querySelector("dialog[open]")) return;
-      if (keys[event.key]?.()) event.preventDefault();
+      const step = asks && event.shiftKey ? STEPS[event.key] : undefined;
+      if (step !== undefined ? extend(step) : keys[event.key]?.()) event.preventDefault();
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);

@@ -1,0 +1,134 @@
+/** One session: what it is doing, its figures, and everything it asked or decided alone, newest first. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { isUnresolved } from "../api/escalation-list";
+import { sessionAsksQuery, sessionAssumptionsQuery, sessionsQuery } from "../api/queries";
+import type { Assumption, Escalation, Session } from "../api/types";
+import { linkToOne } from "../app/routes";
+import { SettledRow } from "../inbox/Rows";
+import { kindOf } from "../inbox/wording";
+import { stateOf } from "../health/Sessions";
+import { Age } from "../ui/Age";
+import { Icon } from "../ui/Icon";
+import { More } from "../ui/More";
+import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
+import { firstLine, plainText } from "../ui/plain-text";
+import { formatSpan } from "../ui/time";
+import { figuresOf, timelineOf, type Entry } from "./timeline";
+
+export function SessionScreen({ id }: { id: string }) {
+  const asks = useInfiniteQuery(sessionAsksQuery(id));
+  const assumptions = useQuery(sessionAssumptionsQuery(id)).data?.assumptions ?? [];
+  const session = useQuery(sessionsQuery).data?.sessions.find((one) => one.id === id);
+  const escalations = asks.data?.pages.flatMap((page) => page.escalations) ?? [];
+  const total = asks.data?.pages[0]?.total ?? 0;
+  const entries = timelineOf(escalations, assumptions, asks.hasNextPage);
+  return (
+    <>
+      <header className="screen-head">
+        <h1 tabIndex={-1} className="session-title">
+          {plainText(id)}
+        </h1>
+        {session ? <Now session={session} /> : <p>Everything this session asked.</p>}
+      </header>
+      {asks.isPending && <Skeletons count={3} label="Reading the session" />}
+      {asks.isError && asks.data === undefined && (
+        <ReadError what="The session" error={asks.error} onRetry={() => void asks.refetch()} />
+      )}
+      {asks.isSuccess && entries.length === 0 && (
+        <EmptyState title="It has asked nothing">
+          <p>Questions, answers and decisions taken alone stand here as they happen.</p>
+        </EmptyState>
+      )}
+      {entries.length > 0 && (
+        <>
+          <Figures escalations={escalations} total={total} assumed={assumptions.length} />
+          <ul className="rows" aria-label="What it asked">
+            {entries.map((entry) => (
+              <TimelineRow key={entry.id} entry={entry} />
+            ))}
+          </ul>
+        </>
+      )}
+      <More query={asks} />
+    </>
+  );
+}
+
+function Now({ session }: { session: Session }) {
+  return (
+    <p>
+      {plainText(session.agent_type)}, {session.mode} mode · {stateOf(session)}
+      {session.needs_you && " · needs you"} · last heard <Age since={session.last_frame_at} ago />
+    </p>
+  );
+}
+
+function Figures({ escalations, total, assumed }: { escalations: Escalation[]; total: number; assumed: number }) {
+  const figures = figuresOf(escalations);
+  const shown: [name: string, value: string][] = [
+    ["asked", String(total)],
+    ["waiting", String(figures.waiting)],
+    ["answered", String(figures.answered)],
+    ["decided alone", String(assumed)],
+    ["usual wait", figures.usualWait === null ? "–" : formatSpan(figures.usualWait)],
+  ];
+  return (
+    <dl className="panel counters">
+      {shown.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function TimelineRow({ entry }: { entry: Entry }) {
+  if (entry.what === "assumption") return <AssumptionRow assumption={entry.assumption} />;
+  return isUnresolved(entry.escalation) ? (
+    <WaitingRow escalation={entry.escalation} />
+  ) : (
+    <SettledRow escalation={entry.escalation} />
+  );
+}
+
+function WaitingRow({ escalation }: { escalation: Escalation }) {
+  const { label, icon } = kindOf(escalation);
+  return (
+    <li className="row" data-escalation-id={escalation.id} data-state={escalation.state}>
+      <Icon name={icon} />
+      <div className="row-words">
+        <p className="row-title" dir="auto">
+          <a {...linkToOne("escalation", escalation.id)}>{firstLine(escalation.title ?? escalation.text)}</a>
+        </p>
+        <p className="row-note">
+          {label} · waits since <Age since={escalation.opened_at} ago />
+        </p>
+      </div>
+      <a className="quiet" {...linkToOne("escalation", escalation.id)}>
+        Answer…
+      </a>
+    </li>
+  );
+}
+
+function AssumptionRow({ assumption }: { assumption: Assumption }) {
+  return (
+    <li className="row" data-assumption-id={assumption.id}>
+      <Icon name="fork" />
+      <div className="row-words">
+        <p className="row-title" dir="auto">
+          {firstLine(assumption.text)}
+        </p>
+        <p className="row-answer" dir="auto">
+          {plainText(assumption.overturned?.text ?? assumption.chose)}
+        </p>
+        <p className="row-note">
+          {assumption.overturned === null ? "Decided alone" : "Decided alone, overturned"}{" "}
+          <Age since={assumption.recorded_at} ago />
+        </p>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,75 @@
+/** A policy in a sentence that reads like one. Pure. */
+import type { Policy } from "../api/types";
+
+const UNITS: Record<string, [one: string, many: string]> = {
+  d: ["day", "days"],
+  h: ["hour", "hours"],
+  m: ["minute", "minutes"],
+  s: ["second", "seconds"],
+};
+
+/** "1h30m" → "1 hour 30 minutes". */
+export function spelledOut(duration: string): string {
+  const parts = [...duration.matchAll(/(\d+)([dhms])/g)].map(([, amount, unit]) => {
+    const [one, many] = UNITS[unit!]!;
+    return `${amount} ${amount === "1" ? one : many}`;
+  });
+  return parts.join(" ") || duration;
+}
+
+export function listed(names: readonly string[], word = "and"): string {
+  if (names.length < 2) return names.join("");
+  return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
+}
+
+/** Which escalations it takes: "Blocking blockers and questions", "Everything". */
+export function subjectOf({ urgency, kinds }: Policy): string {
+  const what = kinds.length === 0 ? "" : listed(kinds.map((kind) => `${kind.replaceAll("_", " ")}s`));
+  const words = [urgency ?? "", what].filter(Boolean).join(" ");
+  const whole = words === "" ? "everything" : what === "" ? `everything ${words}` : words;
+  return whole.charAt(0).toUpperCase() + whole.slice(1);
+}
+
+export interface Step {
+  when: string;
+  what: string;
+}
+
+/** What happens to one that nobody answers, in order. */
+export function stepsOf(policy: Policy): Step[] {
+  const steps: Step[] = [];
+  const { remind_after, repeat_every, repeat_at_most, notify, then_notify, expire_after } = policy;
+  if (remind_after !== null) {
+    steps.push({ when: `after ${spelledOut(remind_after)}`, what: `remind${whom(notify)}` });
+    if (repeat_every !== null)
+      steps.push({
+        when: `every ${spelledOut(repeat_every)}`,
+        what: `again${whom(then_notify.length > 0 ? then_notify : notify)}${atMost(repeat_at_most)}, until somebody looks`,
+      });
+  }
+  if (expire_after !== null) steps.push({ when: `after ${spelledOut(expire_after)}`, what: endOf(policy) });
+  return steps;
+}
+
+const whom = (names: readonly string[]) => (names.length === 0 ? "" : `, notify ${listed(names)}`);
+const atMost = (times: number | null) => (times === null ? "" : `, at most ${times} times`);
+
+function endOf({ default_answer, default_option }: Policy): string {
+  if (default_answer !== null) return `answer “${default_answer}”`;
+  if (default_option !== null) return `answer with option ${default_option}`;
+  return "expire without an answer";
+}
+
+/** What an answer must pass before it is given, or null. */
+export function verifyWords({ verify }: Policy): string | null {
+  if (verify === null) return null;
+  if (verify.person) return "An answer waits for a second person before it is given.";
+  return `An answer must pass ${(verify.check ?? []).join(" ")} within ${verify.seconds} seconds before it is given.`;
+}
+
+/** The whole in one sentence. */
+export function sentenceOf(policy: Policy): string {
+  const steps = stepsOf(policy).map(({ when, what }) => `${when} ${what}`);
+  const waits = steps.length === 0 ? "waits until you answer" : `waits; ${listed(steps, "and")}`;
+  return `${subjectOf(policy)} ${waits}.`;
+}
