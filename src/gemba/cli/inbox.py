@@ -149,6 +149,9 @@ def _ways_of(item: dict[str, Any]) -> Iterator[str]:
         case "system":
             yield "gemba answer ID --action ACTION"
         case _:
-            yield "gemba answer ID TEXT"
             if item["options"]:
                 yield "gemba answer ID --option N"
+            elif item["schema"] is not None:
+                yield "gemba answer ID --value JSON"
+            else:
+                yield "gemba answer ID TEXT"

@@ -118,6 +118,10 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
     lines += body_lines(item["text"], None if whole else _LINES_OF_TEXT, cut=item["text_cut"])
     for number, option in enumerate(item["options"], 1):
         lines += labelled(f"  {number})", option, whole=whole)
+    if whole and item["schema"] is not None:
+        lines += labelled("answer with JSON that fits:", msgspec.json.encode(item["schema"]).decode())
+    if whole and item["stale"] and not item["stale"]["gone"]:
+        lines += labelled("the code moved since:", moved(item["stale"]))
     if item["resolution"] is not None:
         lines += labelled(f"→ {_how(item)}", item["resolution"]["text"], whole=whole)
     return lines
@@ -130,10 +134,23 @@ def _marks(item: dict[str, Any]) -> list[str]:
     if item["waiting"] and item["resolution"] is None:
         marks.append("waiting")
     if item["stale"]:
-        marks.append("the code moved since")
+        marks.append("its worktree is gone" if item["stale"]["gone"] else "the code moved since")
     if item["delivery"] == "undelivered":
         marks.append("undelivered")
     return marks
+
+
+def moved(stale: dict[str, Any]) -> str:
+    """What became of the code that an ask was made on: how much changed, and where it stands now."""
+    told: list[str] = []
+    if stale["files"] is None:
+        told.append(f"from {stale['commit'][:8]} to {stale['head'][:8]}")
+    elif stale["head"] != stale["commit"]:
+        files = f"{stale['files']} file{'' if stale['files'] == 1 else 's'}"
+        told.append(f"{files}, +{stale['insertions']} -{stale['deletions']}")
+    on = f"on {stale['head_branch'] or 'no branch'}"
+    asked = f", asked on {stale['branch']}" if stale["branch"] not in (None, stale["head_branch"]) else ""
+    return " ".join([*told, on + asked])
 
 
 def _how(item: dict[str, Any]) -> str:

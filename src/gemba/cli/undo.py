@@ -15,7 +15,7 @@ from gemba.text import one_line
 @json_option
 @click.pass_obj
 def command(folder: str | None, ids: tuple[str, ...], as_json: bool) -> None:
-    """Take back the answer to each escalation ID, as long as it is held back (`gemba answer --hold`). They wait again.
+    """Take back the answers to the escalations ID..., as long as they are held back (`gemba answer --hold`).
 
     \b
     Example:
