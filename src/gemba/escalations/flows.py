@@ -2,8 +2,8 @@
 
 Each step looks at what is there before it does something, so that a flow that is taken up again after a crash, or run
 from its beginning once more, does nothing twice. A notification alone cannot be looked up where it went: its row is
-written with the reminder, and it is sent until the row says that it was. So it is never lost, and sent again only when
-the process dies between the two; the id and the number in it tell that it is the same one.
+written with the reminder, and a flow of its own sends it until the row says that it was. So it is never lost, sent again
+only when the process dies between the two, and a channel that does not answer holds nobody up.
 
 Time is counted from the moment at which a flow became necessary, by a clock that nobody can set.
 """
@@ -26,6 +26,8 @@ from gemba.escalations.notify import Notice, Sent, send
 from gemba.escalations.policy import Policies, Policy
 from gemba.escalations.store import escalations, get_locked, options_of, policy_of, schema_of, settle
 from gemba.event import Draft, Filter
+from gemba.flows import wanted
+from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 from gemba.text import one_line
@@ -50,7 +52,10 @@ notices = Table(
 NEWS = Filter(
     frozenset(
         f"escalation.{end}"
-        for end in ("resolved", "dismissed", "expired", "reopened", "proposed", "rerouted", "answered_late")
+        for end in (
+            *("resolved", "dismissed", "expired", "reopened", "answered_late"),
+            *("proposed", "rerouted", "reminded"),
+        )
     )
     | {"escalation_opened", "assumption.overturned"}
 )
@@ -72,17 +77,12 @@ class EscalationFlows:
 
     @property
     def table(self) -> Mapping[str, FlowFunction]:
-        return {"watch": self.watch, "deliver": self.deliver, "verify": self.verify}
+        return {"watch": self.watch, "notify": self.notify, "deliver": self.deliver, "verify": self.verify}
 
     async def watch(self, flow: Flow, id: str, since: int) -> None:
         """Remind of it and end it, as its policy says, until it is resolved."""
         flow.now(since)
-        while True:
-            due, untold = await flow.look(state_of_watch, id, since)
-            for number, channel in untold:
-                await self._notify(flow, id, since, number, channel)
-            if due is None:
-                return
+        while (due := await flow.look(next_due, id, since)) is not None:
             timing = {"since": since, "due": due["at"], "known": due["known"]}
             if await flow.until(id, _is_otherwise, id, since, due, **timing):
                 continue  # seen, snoozed, woken or resolved: what comes next may be something else
@@ -92,19 +92,17 @@ class EscalationFlows:
                 channels = [channel.name for channel in self._policies.urls(due["notify"]).urls]
                 await flow.change(remind, id, since, due["number"], flow.now(since), channels)
 
-    async def _notify(self, flow: Flow, id: str, since: int, number: int, channel: str) -> None:
-        """Tell one channel, some times if that fails, as long as it waits."""
-        key = _notice_id(id, since, number, channel)
+    async def notify(self, flow: Flow, notice_id: str) -> None:
+        """Tell one channel of one reminder, some times if that fails, as long as it waits."""
         pause = _PAUSE
-        for attempt in range(_SENDINGS):
-            notice = await flow.look(notice_of, id, number)
+        for _ in range(_SENDINGS):
+            notice = await flow.look(notice_of, notice_id)
             if notice is None:
                 return
-            sent = await flow.call(self._send, notice, channel)
-            failed_at = await flow.change(end_notice, key, sent["ok"], sent["problem"])
-            if sent["ok"] or attempt == _SENDINGS - 1:
-                return
-            if await flow.until(id, _is_settled, id, since=failed_at, due=failed_at + pause):
+            sent = await flow.call(self._send, notice["told"], notice["channel"])
+            tried_at = await flow.change(end_notice, notice_id, sent["ok"], sent["problem"])
+            id = notice["told"]["id"]
+            if sent["ok"] or await flow.until(id, _is_settled, id, since=tried_at, due=tried_at + pause):
                 return
             pause *= 2
 
@@ -160,14 +158,6 @@ class EscalationFlows:
 # ---- steps: each looks before it acts ------------------------------------------------------------------------------
 
 
-def state_of_watch(connection: Connection, id: str, since: int) -> tuple[dict[str, Any] | None, list[tuple[int, str]]]:
-    """What is due next, and the notifications that are still to be sent: (number of the reminder, channel)."""
-    of_this = (notices.c.escalation_id == id, notices.c.ok.is_(None))
-    rows = connection.execute(select(notices).where(*of_this).order_by(notices.c.number, notices.c.channel))
-    unsent = [(row.number, row.channel) for row in rows if row.id == _notice_id(id, since, row.number, row.channel)]
-    return next_due(connection, id, since), unsent
-
-
 def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
     """What the policy wants next of an escalation that waits, and a moment that has passed already."""
     row = _row(connection, id)
@@ -186,10 +176,19 @@ def remind(tx: Transaction, id: str, since: int, number: int, at: int, channels:
         return
     counted = {"reminders": number, "reminded_at": at}
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(counted))
-    for channel in channels:
-        key = _notice_id(id, since, number, channel)
-        notice = {"id": key, "escalation_id": id, "number": number, "channel": channel, "at": tx.now}
-        tx.insert_new(notices, [notice], "id")
+    told = [
+        # One that waits again is counted anew, so the moment is part of the notice's id.
+        {
+            "id": f"{id}/{since}/{number}/{channel}",
+            "escalation_id": id,
+            "number": number,
+            "channel": channel,
+            "at": tx.now,
+        }
+        for channel in channels
+    ]
+    tx.insert_new(notices, told, "id")
+    wanted.want(tx, "notify", [Call(f"notify/{notice['id']}", {"notice_id": notice["id"]}) for notice in told])
     tx.emit(Draft("escalation.reminded", {"number": number, "kind": row.kind}, row.session_id, id))
 
 
@@ -220,28 +219,28 @@ def _default(row: Row[Any], policy: Policy) -> Reply | None:
     return msgspec.structs.replace(fitting, outcome="default", by="policy")
 
 
-def notice_of(connection: Connection, id: str, number: int) -> dict[str, Any] | None:
-    """What to tell, unless nobody waits any more."""
-    row = _row(connection, id)
-    if row is None or row.resolved:
+def notice_of(connection: Connection, notice_id: str) -> dict[str, Any] | None:
+    """What to tell and where, unless it was told, or nobody waits any more."""
+    given = connection.execute(select(notices).where(notices.c.id == notice_id)).one()
+    row = _row(connection, given.escalation_id)
+    if row is None or row.resolved or given.ok:
         return None
     notice = Notice(
-        id=id,
+        id=row.id,
         kind=row.kind,
         urgency=row.urgency,
         words=row.title or row.text,
         agent_type=row.agent_type,
         session_id=row.session_id,
         waited=max(clock.now() - row.opened_at, 0),
-        number=number,
+        number=given.number,
     )
-    encoded: dict[str, Any] = msgspec.to_builtins(notice)
-    return encoded
+    return {"told": msgspec.to_builtins(notice), "channel": given.channel}
 
 
-def end_notice(tx: Transaction, key: str, ok: bool, problem: str | None) -> int:
+def end_notice(tx: Transaction, notice_id: str, ok: bool, problem: str | None) -> int:
     """Note how it went; when that was."""
-    is_it = notices.c.id == key
+    is_it = notices.c.id == notice_id
     tx.connection.execute(update(notices).where(is_it).values(ok=ok, note=problem))
     notice = tx.connection.execute(select(notices).where(is_it)).one()
     row = _row(tx.connection, notice.escalation_id)
@@ -288,11 +287,6 @@ def _has_arrived(connection: Connection, id: str, since: int) -> bool:
 def _is_settled(connection: Connection, id: str) -> bool:
     row = _row(connection, id)
     return row is None or bool(row.resolved)
-
-
-def _notice_id(id: str, since: int, number: int, channel: str) -> str:
-    """One that waits again is counted anew, so the moment is part of it."""
-    return f"{id}/{since}/{number}/{channel}"
 
 
 def _row(connection: Connection, id: str) -> Row[Any] | None:
