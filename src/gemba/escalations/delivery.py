@@ -42,7 +42,8 @@ def on_its_way(connection: Connection, id: str, since: int) -> bool:
 
 def release(tx: Transaction, id: str, since: int) -> None:
     """The time in which the answer could be taken back is over: it is sent."""
-    if (row := _escalation(tx.connection, id)) is not None and on_its_way(tx.connection, id, since):
+    row = _escalation(tx.connection, id)
+    if row is not None and row.held_until is not None and on_its_way(tx.connection, id, since):
         tx.connection.execute(update(escalations).where(escalations.c.id == id).values(held_until=None))
         reply.release(tx, id)
         tx.emit(Draft("escalation.sent", {"attempt": 1}, row.session_id, id))
@@ -76,6 +77,9 @@ def try_again(tx: Transaction, id: str, since: int, attempt: int) -> bool:
     """Lay the reply down once more: what deleted or missed it before may be gone."""
     if not on_its_way(tx.connection, id, since):
         return False
+    row = _escalation(tx.connection, id)
+    if row is not None and row.attempts >= attempt:
+        return True  # made before a crash
     reply.lay_down(tx, id)
     session_id = _session_of(tx.connection, id)
     tried = {"attempts": attempt, "next_attempt_at": None}

@@ -2,8 +2,8 @@
 
 Each step looks at what is there before it does something, so that a flow that is taken up again after a crash, or run
 from its beginning once more, does nothing twice. A notification alone cannot be looked up where it went: its row is
-written with the reminder, and a flow of its own sends it until the row says that it was. So it is never lost, sent again
-only when the process dies between the two, and a channel that does not answer holds nobody up.
+written with the reminder, and a flow of its own sends it until the row says that it was. So it is never lost, it is
+sent again only when the process dies between the two, and a channel that does not answer holds nobody up.
 
 Time is counted from the moment at which a flow became necessary, by a clock that nobody can set.
 """
@@ -239,10 +239,12 @@ def notice_of(connection: Connection, notice_id: str) -> dict[str, Any] | None:
 
 
 def end_notice(tx: Transaction, notice_id: str, ok: bool, problem: str | None) -> int:
-    """Note how it went; when that was."""
+    """Note how it went, once when it went well; when that was."""
     is_it = notices.c.id == notice_id
-    tx.connection.execute(update(notices).where(is_it).values(ok=ok, note=problem))
     notice = tx.connection.execute(select(notices).where(is_it)).one()
+    if notice.ok:
+        return tx.now
+    tx.connection.execute(update(notices).where(is_it).values(ok=ok, note=problem))
     row = _row(tx.connection, notice.escalation_id)
     told = {"number": notice.number, "channel": notice.channel, "ok": ok, "problem": problem}
     tx.emit(Draft("escalation.notified", told, None if row is None else row.session_id, notice.escalation_id))
