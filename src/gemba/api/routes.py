@@ -75,6 +75,11 @@ class AssumptionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
 
+class RuleQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 200
+    cursor: str | None = None
+
+
 class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Limit = 200
 
@@ -96,6 +101,8 @@ class PrecedentList(msgspec.Struct, frozen=True):
 
 class RuleList(msgspec.Struct, frozen=True):
     rules: list[Rule]
+    total: int
+    next_cursor: str | None
     as_of: int
 
 
@@ -169,10 +176,12 @@ def precedents(app: App, _query: Nothing, *, id: str) -> PrecedentList:
         return PrecedentList(for_one(connection, id))
 
 
-def rules(app: App, _query: Nothing) -> RuleList:
+def rules(app: App, query: RuleQuery) -> RuleList:
+    after = _open_cursor(query.cursor, tuple[int, int, str])
     with app.database.read() as connection:
         as_of = _as_of(connection)
-        return RuleList(list_rules(connection), as_of)
+        page, total, following = list_rules(connection, query.limit, after)
+    return RuleList(page, total, _seal_cursor(following), as_of)
 
 
 def assumptions(app: App, query: AssumptionQuery) -> AssumptionList:
@@ -222,7 +231,7 @@ READS = (
         PrecedentList,
         "What was answered to asks like this one, newest first",
     ),
-    Read("/api/rules", rules, Nothing, RuleList, "Answers given by rule, the live ones first", cached=True),
+    Read("/api/rules", rules, RuleQuery, RuleList, "Answers given by rule, the live ones first", cached=True),
     Read(
         "/api/assumptions",
         assumptions,

@@ -62,11 +62,11 @@ def command(
       gemba answer 3fa9c1 "use UTC everywhere" --group
     """
     if text == "-":
-        text = _standard_input()
+        text = standard_input()
     given: dict[str, Any] = {"text": text, "option": option, "decision": decision, "action": action}
     body = {name: word for name, word in given.items() if word is not None}
     if value is not None:
-        body["value"] = _parsed(value)
+        body["value"] = parsed_value(value)
     if not body:
         raise click.UsageError("what is the answer? Give TEXT, --option N, --value JSON, --decision or --action.")
     if hold:
@@ -123,7 +123,7 @@ def _tell(item: dict[str, Any], *, by_server: bool) -> None:
         click.echo(f"{delivery}: {note}." if note else delivery)
 
 
-def _parsed(text: str) -> Any:
+def parsed_value(text: str) -> Any:
     try:
         return msgspec.json.decode(storable(text))
     except msgspec.MsgspecError as error:
@@ -132,7 +132,7 @@ def _parsed(text: str) -> Any:
         ) from None
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
     if sys.stdin is None:
         raise Unusable("standard input is closed", code="no_input")
     return sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -30,6 +30,7 @@ _PAUSE_SECONDS = 0.5
 @click.option("-w", "--watch", is_flag=True, help="Stay, and show what comes and what is settled, until Ctrl-C.")
 @click.option("-a", "--all", "everything", is_flag=True, help="Also what is settled.")
 @click.option("--session", metavar="ID", help="Only what one session asked.")
+@click.option("--search", metavar="WORDS", help="What is settled and has these words, the last settled first.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
 @json_option
 @click.pass_obj
@@ -39,6 +40,7 @@ def command(
     watch: bool,
     everything: bool,
     session: str | None,
+    search: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
@@ -51,8 +53,13 @@ def command(
       gemba inbox
       gemba inbox 3fa9c1
       gemba inbox --watch --json | jq .text
+      gemba inbox --search 'database "port 5432"'
     """
-    if id is not None:
+    if search is not None:
+        if id is not None or watch:
+            raise click.UsageError("--search goes with --session, --limit and --json alone.")
+        _search(folder, search, session, limit, as_json)
+    elif id is not None:
         if watch or everything or session:
             raise click.UsageError("an ID goes with --json alone.")
         _show_one(folder, id, as_json)
@@ -84,6 +91,18 @@ def _list(folder: str | None, everything: bool, session: str | None, limit: int,
         return
     _show(page["escalations"])
     click.echo(_summary(page, everything, session))
+
+
+def _search(folder: str | None, words: str, session: str | None, limit: int, as_json: bool) -> None:
+    with open_door(folder) as door:
+        page = door.get("/api/escalations", q=words, session=session, order="recent", limit=limit)
+    if as_json:
+        print_json(page)
+        return
+    _show(page["escalations"])
+    found, total = len(page["escalations"]), page["total"]
+    rest = f", the last {found} shown" if found < total else ""
+    click.echo(f"{total} found{rest}." if total else "Nothing that is settled has these words.")
 
 
 def _watch(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:

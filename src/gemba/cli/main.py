@@ -34,6 +34,7 @@ COMMANDS = {
     "reopen": ("gemba.cli.reopen", "Open again what typing in the pane resolved."),
     "assumptions": ("gemba.cli.assumptions", "Show what agents decided alone."),
     "overturn": ("gemba.cli.overturn", "Decide otherwise than an agent did."),
+    "rules": ("gemba.cli.rules", "Answers that are given by rule."),
     "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
     "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),
     "operator": ("gemba.cli.operator", "Let others act under their own names."),

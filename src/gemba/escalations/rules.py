@@ -15,7 +15,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, func, select, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    Row,
+    Table,
+    Text,
+    case,
+    func,
+    select,
+    tuple_,
+    update,
+)
 
 from gemba import clock, wire
 from gemba.action import Action, Nothing
@@ -49,7 +63,9 @@ rules = Table(
 )
 
 _LOCK = 0x72756C65  # "rule"
-_MOST_LISTED = 1_000
+
+# Where a page of rules ended.
+Place = tuple[int, int, str]
 
 
 class MakeRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -203,10 +219,17 @@ def _alone(tx: Transaction) -> None:
 # ---- rows -----------------------------------------------------------------------------------------------------------
 
 
-def list_rules(connection: Connection) -> list[Rule]:
-    """The live ones first, the newest first within."""
-    order = (rules.c.revoked_at.is_not(None), rules.c.made_at.desc(), rules.c.id)
-    return [view(row) for row in connection.execute(select(rules).order_by(*order).limit(_MOST_LISTED))]
+def list_rules(connection: Connection, limit: int, after: Place | None = None) -> tuple[list[Rule], int, Place | None]:
+    """The live ones first, the newest first within: (a page, how many there are in all, where the next page starts)."""
+    total = connection.execute(select(func.count()).select_from(rules)).scalar_one()
+    place = (case((rules.c.revoked_at.is_(None), 0), else_=1), -rules.c.made_at, rules.c.id)
+    query = select(rules).order_by(*place).limit(limit + 1)
+    if after is not None:
+        query = query.where(tuple_(*place) > after)
+    rows = connection.execute(query).all()
+    shown = [view(row) for row in rows[:limit]]
+    last = rows[limit - 1] if len(rows) > limit else None
+    return shown, total, None if last is None else (int(last.revoked_at is not None), -last.made_at, last.id)
 
 
 def view(row: Row[Any]) -> Rule:
