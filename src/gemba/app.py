@@ -24,6 +24,7 @@ from gemba.config import Settings, Workspace, origin_of
 from gemba.escalations import assumptions, delivery, projection, reply, rules, verbs
 from gemba.escalations import store as escalations
 from gemba.escalations.flows import NEWS, EscalationFlows
+from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
@@ -133,6 +134,7 @@ class App:
                         self._deliver(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
+                        keep_journal(self.database, hub),
                     )
                 ]
                 yield hub

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 
+import structlog
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -41,6 +42,8 @@ class Meter:
     begin = staticmethod(perf_counter)
 
     def __init__(self) -> None:
+        # Bound once: what is below the level costs a request nothing then.
+        self._log = structlog.get_logger("gemba.http").bind()
         self.requests: dict[tuple[str, str, int], int] = {}
         self.seconds: dict[str, list[float]] = {}  # a count for each bound and one beyond, then the sum
 
@@ -51,6 +54,7 @@ class Meter:
         key = (route, method if method in _METHODS else "other", status // 100)
         self.requests[key] = self.requests.get(key, 0) + 1
         took = perf_counter() - begun
+        self._log.debug("request", route=route, method=key[1], status=status, seconds=round(took, 4))
         counts = self.seconds.get(route)
         if counts is None:
             counts = self.seconds[route] = [0] * (len(_BOUNDS) + 1) + [0.0]

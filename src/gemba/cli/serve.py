@@ -10,7 +10,7 @@ import structlog
 
 from gemba.api.server import Bind, ServerFile, lock, serve
 from gemba.app import App
-from gemba.cli.log import set_up_logging
+from gemba.cli.log import log_options, set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, home, open_workspace
 from gemba.escalations.policy_check import checked_settings
@@ -25,7 +25,7 @@ log = structlog.get_logger("gemba.serve")
 @click.option("--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Its key (PEM).")
 @click.option("--insecure-bind", is_flag=True, help="Listen beyond loopback without TLS, knowingly.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="Another name this server is reached by.")
-@click.option("--verbose", is_flag=True, help="Log more.")
+@log_options
 @json_option
 @click.pass_obj
 def command(
@@ -37,6 +37,8 @@ def command(
     insecure_bind: bool,
     allow_host: tuple[str, ...],
     verbose: bool,
+    log_level: str | None,
+    log_format: str | None,
     as_json: bool,
 ) -> None:
     """Run the server and the page until Ctrl-C. It listens on loopback and on a private socket in .gemba/.
@@ -45,10 +47,11 @@ def command(
     Example:
       gemba serve
       gemba serve --port 0 --json
+      gemba serve --log-level info --log-format json 2>gemba.log
     """
     workspace = open_workspace(None if folder is None else Path(folder))
     settings = checked_settings(workspace)
-    set_up_logging(verbose)
+    set_up_logging(verbose, log_level, log_format)
     bind = Bind(
         host=host or settings.server.host,
         port=settings.server.port if port is None else port,

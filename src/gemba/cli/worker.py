@@ -12,17 +12,17 @@ from pathlib import Path
 import click
 
 from gemba.app import App
-from gemba.cli.log import set_up_logging
+from gemba.cli.log import log_options, set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import home, open_workspace
 from gemba.escalations.policy_check import checked_settings
 
 
 @click.command()
-@click.option("--verbose", is_flag=True, help="Log more.")
+@log_options
 @json_option
 @click.pass_obj
-def command(folder: str | None, verbose: bool, as_json: bool) -> None:
+def command(folder: str | None, verbose: bool, log_level: str | None, log_format: str | None, as_json: bool) -> None:
     """Run the flows of a workspace until Ctrl-C: take in frames, remind, expire, deliver. No page, no port.
 
     With PostgreSQL, one on each machine whose agents ask; beside a server it also takes over what that one leaves.
@@ -33,7 +33,7 @@ def command(folder: str | None, verbose: bool, as_json: bool) -> None:
     """
     workspace = open_workspace(None if folder is None else Path(folder))
     settings = checked_settings(workspace)
-    set_up_logging(verbose)
+    set_up_logging(verbose, log_level, log_format)
 
     def ready() -> None:
         if as_json:
