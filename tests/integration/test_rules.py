@@ -1,6 +1,7 @@
 """Rules: made from an escalation, used on the next ask of the same wording, seen and revoked, on both databases."""
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from gemba.escalations.store import escalations
 from gemba.event import Draft
 from tests.fixtures.api import Api
 from tests.fixtures.logs import Logs
+from tests.fixtures.operator import Operator, suffix
 
 
 def one(api: Api, id: str) -> dict[str, Any]:
@@ -328,3 +330,61 @@ def test_a_rule_revoked_while_asks_come_in_answers_nothing_after_that(api: Api) 
 def answered_by_rule(api: Api) -> int:
     with api.app.database.read() as connection:
         return len(connection.execute(select(escalations.c.id).where(escalations.c.resolved_by == "rule")).all())
+
+
+# ---- at the terminal -----------------------------------------------------------------------------------------------
+
+
+def test_a_rule_is_made_seen_and_revoked_at_the_terminal(operator: Operator) -> None:
+    assert operator.ok("rules") == "There are no rules. Make one with: gemba rules add ESCALATION TEXT\n"
+    first = operator.ask(text="Which port?")
+
+    made = operator.ok("rules", "add", suffix(first), "8080")
+    id = json.loads(operator.ok("rules", "list", "--json"))["rules"][0]["id"]
+    assert made.splitlines() == [
+        f"rule {id}: every like question is answered: 8080",
+        "1 waits already, which it does not answer: gemba answer ID TEXT --group",
+    ]
+    later = operator.ask("worker-2", text="What port, please?")
+    assert json.loads(operator.ok("inbox", later, "--json"))["resolution"]["rule_id"] == id
+    assert "→ answered by the rule: 8080" in operator.ok("inbox", later)
+
+    lines = re.sub(r"\b\d+s ago", "now", operator.ok("rules")).splitlines()
+    assert lines == [
+        f"rule  {suffix(id)}  question · by operator · now · used once, last now",
+        "    asked: Which port?",
+        "    answered: 8080",
+        "",
+        "1 in all. Take one back with: gemba rules revoke ID",
+    ]
+    assert operator.ok("rules", "revoke", suffix(id)) == f"revoked {id}, used once\n"
+    assert operator.ok("rules").startswith(f"revoked  {suffix(id)}")
+    assert "has revoked it already" in operator.refused("rules", "revoke", suffix(id))
+
+
+def test_a_rule_that_makes_no_sense_is_refused_at_the_terminal(operator: Operator) -> None:
+    id = operator.ask(text="Which port?", options=["80", "81"])
+
+    assert "what is the answer?" in operator.refused("rules", "add", id, code=2)
+    assert "no JSON" in operator.refused("rules", "add", id, "--value", "{", code=2)
+    assert "option is 3" in operator.refused("rules", "add", id, "--option", "3")
+    assert "no escalation has an id" in operator.refused("rules", "add", "zzzzzz", "80")
+    assert "no rule has an id" in operator.refused("rules", "revoke", "zzzzzz")
+    assert "--json goes behind list" in operator.refused("rules", "--json", "list", code=2)
+    operator.ok("rules", "add", id, "--option", "2")
+    assert "there is a rule for this already: 81" in operator.refused("rules", "add", id, "--option", "1")
+
+
+def test_a_list_of_rules_goes_on_over_its_pages(api: Api) -> None:
+    made = [make(api, api.ask(f"Which port {number}?"), text="this")["id"] for number in range(5)]
+    api.post(f"/api/rules/{made[3]}/revoke", {})
+    found: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = api.get(f"/api/rules?limit=2{cursor and f'&cursor={cursor}'}")
+        found += [rule["id"] for rule in page["rules"]]
+        assert page["total"] == 5
+        cursor = page["next_cursor"]
+
+    assert found == [made[4], made[2], made[1], made[0], made[3]]
+    assert api.request("GET", "/api/rules?cursor=zzz").status == 422

@@ -1,6 +1,7 @@
 """Search over what is settled: the same words find the same on both databases, and any input is words."""
 
 import contextlib
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from gemba.escalations import search
 from gemba.store.database import Database
 from gemba.store.migrate import open_database
 from tests.fixtures.api import Api
+from tests.fixtures.operator import Operator, suffix
 
 SETTLED = {
     "port": ("Which port should the server use?", "Use port 8080, not 80."),
@@ -159,3 +161,19 @@ def test_the_index_is_used(api: Api) -> None:
         plan = " ".join(str(row) for row in connection.exec_driver_sql(f"{explain} {sought}", given))
 
     assert ("VIRTUAL TABLE INDEX" if is_sqlite else "escalation_search_words") in plan
+
+
+def test_settled_ones_are_searched_at_the_terminal(operator: Operator) -> None:
+    id = operator.ask(text="Which colour?")
+    operator.ok("answer", id, "azure")
+    operator.ask(text="Which colour waits?")
+
+    found = operator.ok("inbox", "--search", "colour azu")
+    assert suffix(id) in found
+    assert found.endswith("1 found.\n")
+    assert [row["id"] for row in json.loads(operator.ok("inbox", "--search", "colour", "--json"))["escalations"]] == [
+        id
+    ]
+    assert operator.ok("inbox", "--search", "crimson") == "Nothing that is settled has these words.\n"
+    assert "there is no word in it" in operator.refused("inbox", "--search", "?!")
+    assert "--search goes with" in operator.refused("inbox", "--search", "a", "--watch", code=2)
