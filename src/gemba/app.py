@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -118,6 +117,9 @@ class App:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Hub]:
         """Everything a server does by itself, until the block ends. A part that fails ends the whole."""
+        # Slow to load, and only needed here; before there are threads, which must not meet it half loaded.
+        from gemba.flows.engine import Engine
+
         self.started_at = clock.now()
         hub = Hub(self.database)
         await hub.start()
@@ -130,7 +132,7 @@ class App:
                         hub.run(),
                         self.signal.listen(hub.nudge),
                         self._follow_logs(),
-                        self._run_flows(hub),
+                        self._run_flows(hub, Engine),
                         self._deliver(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
@@ -144,14 +146,12 @@ class App:
         finally:
             self.database.on_commit.remove(hub.nudge)
 
-    async def _run_flows(self, hub: Hub) -> None:
-        # The engine is slow to load. Only what runs on and on needs it, and nobody waits for it.
-        engines = await asyncio.to_thread(importlib.import_module, "gemba.flows.engine")
+    async def _run_flows(self, hub: Hub, engine_type: type[Engine]) -> None:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
         with claimed_name(self.workspace.executors_folder, self.origin) as name:
-            engine: Engine = engines.Engine(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
+            engine = engine_type(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
             async with engine.running(hub):
                 await asyncio.Future()
 
