@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,14 @@ from tests.fixtures.cluster import temporary_cluster
 from tests.fixtures.servers import RunningServer
 
 DATABASES = ("SQLite", "PostgreSQL")
+
+_WORDS = (
+    "build cache client column commit config driver error event field file flag folder frame handler header index "
+    "input label layer limit lock log marker method migration module name offset option order output page parser path "
+    "pool port query queue record release reply request retry route row schema script server session signal socket "
+    "source state step store stream table task test thread timeout token tool type update user value version worker"
+)
+_draw = random.Random(0)
 
 
 @contextmanager
@@ -67,12 +76,17 @@ def ask_frame(workspace: Path, session: str, **payload: object) -> bytes:
         "kind": "question",
         "role": "manager",
         "mode": "balanced",
-        "text": "Which of these two shall I use? " * 8,
+        "text": question(),
         "options": ["the first", "the second"],
         "cwd": str(workspace),
         **payload,
     }
     return wire.encode_frame("GembaAsk", body, session_id=session, workspace=str(workspace), agent_type="benchmark")
+
+
+def question() -> str:
+    """No two asks have the same words, as those of agents have not: what is alike would be grouped, at less cost."""
+    return f"Which of these two shall I use {' '.join(_draw.choices(_WORDS.split(), k=24))}?"
 
 
 def write_logs(home: Path, workspace: Path, sessions: int, asks: int) -> None:

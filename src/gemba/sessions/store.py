@@ -85,6 +85,19 @@ sessions = Table(
 
 _prompts = msgspec.json.Decoder(tuple[Prompt, ...])
 
+# What every frame asks is made once: that takes longer than to run it.
+_agent = bindparam("agent", type_=Text)
+_known = select(sessions).where(sessions.c.id.in_(bindparam("ids", expanding=True)))
+_heard_of = (
+    update(sessions)
+    .where(sessions.c.id == bindparam("seen"))
+    .values(
+        last_frame_at=bindparam("now"),
+        agent_type=case((_agent != "", _agent), else_=sessions.c.agent_type),
+        origin=bindparam("home"),
+    )
+)
+
 
 # ---- logs -------------------------------------------------------------------------------------------------------
 
@@ -131,12 +144,7 @@ def take_new(tx: Transaction, origin: str, batch: Sequence[tuple[str, Frame]]) -
 
 def count(tx: Transaction, **many: int) -> None:
     """Add to the named counters."""
-    for name, value in many.items():
-        if value:
-            tx.insert_new(counters, [{"name": name, "value": 0}], "name")
-            tx.connection.execute(
-                update(counters).where(counters.c.name == name).values(value=counters.c.value + value)
-            )
+    tx.add(counters, [{"name": name, "value": value} for name, value in many.items() if value])
 
 
 def read_counters(connection: Connection) -> dict[str, int]:
@@ -167,21 +175,11 @@ def meet(tx: Transaction, batch: Sequence[Frame], origin: str) -> dict[str, Fact
     """Make sure that every session of the batch has a row; what is known of each."""
     ids = {frame.session_id for frame in batch}
     agent_types = dict.fromkeys(ids, "") | {f.session_id: name for f in batch if (name := agent_type_of(f))}
-    known = {row.id: row for row in tx.connection.execute(select(sessions).where(sessions.c.id.in_(ids)))}
+    known = {row.id: row for row in tx.connection.execute(_known, {"ids": list(ids)})}
     tx.insert_new(sessions, [_new_row(tx, id, agent_types[id], origin) for id in ids if id not in known], "id")
-    seen = [{"seen": id, "agent": agent_types[id]} for id in known]
+    seen = [{"seen": id, "agent": agent_types[id], "now": tx.now, "home": origin} for id in known]
     if seen:
-        agent = bindparam("agent", type_=Text)
-        tx.connection.execute(
-            update(sessions)
-            .where(sessions.c.id == bindparam("seen"))
-            .values(
-                last_frame_at=tx.now,
-                agent_type=case((agent != "", agent), else_=sessions.c.agent_type),
-                origin=origin,
-            ),
-            seen,
-        )
+        tx.connection.execute(_heard_of, seen)
     return {id: _facts(known[id]) if id in known else Facts() for id in ids}
 
 

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sqlalchemy import (
     JSON,
     Connection,
     Engine,
+    Insert,
     Select,
     Table,
     Text,
@@ -37,6 +39,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.sql.dml import ReturningInsert
 
 from gemba import clock
 from gemba.errors import Unusable
@@ -79,25 +82,55 @@ class Transaction:
         """Insert the rows whose key is not there yet, and say which keys those were."""
         if not rows:
             return set()
-        statement = self._insert(table)
-        values: Any = list(rows)
-        if len(rows) >= _MANY and isinstance(statement, postgresql.Insert):
+        dialect, values = self.connection.dialect.name, list(rows)
+        if len(rows) >= _MANY and dialect == "postgresql":
             # The driver reads a statement as slowly as it is long, and one with a thousand rows in it is long.
-            statement = statement.from_select(list(rows[0]), _rows_of_json(table, list(rows[0])))
-            values = {"rows": _encode(rows).decode()}
-        new = statement.on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
-        return set(self.connection.execute(new, values).scalars())
+            values = [{"rows": _encode(rows).decode()}]
+            statement = _insert_new(dialect, table, key, tuple(rows[0]))
+        else:
+            statement = _insert_new(dialect, table, key)
+        return set(self.connection.execute(statement, values if len(values) > 1 else values[0]).scalars())
 
     def put(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
         """Insert the rows, each whole, in the place of those that have their primary keys."""
         if rows:
-            statement = self._insert(table)
-            changed = {name: statement.excluded[name] for name in rows[0] if not table.c[name].primary_key}
-            keys = [column.name for column in table.primary_key]
-            self.connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changed), list(rows))
+            self.connection.execute(_put(self.connection.dialect.name, table, tuple(rows[0])), list(rows))
 
-    def _insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
-        return postgresql.insert(table) if self.connection.dialect.name == "postgresql" else sqlite.insert(table)
+    def add(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Add the rows' numbers to those of the rows that have their primary keys; where there are none, they begin."""
+        if rows:
+            self.connection.execute(_add(self.connection.dialect.name, table, tuple(rows[0])), list(rows))
+
+
+# To make a statement takes longer than to run it, and frames come one by one.
+
+
+@cache
+def _insert_new(dialect: str, table: Table, key: str, as_json: tuple[str, ...] = ()) -> ReturningInsert[Any]:
+    statement = _insert(dialect, table)
+    if as_json:
+        statement = statement.from_select(as_json, _rows_of_json(table, as_json))
+    return statement.on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
+
+
+@cache
+def _put(dialect: str, table: Table, names: tuple[str, ...]) -> Insert:
+    statement = _insert(dialect, table)
+    keys = table.primary_key.columns.keys()
+    changed = {name: statement.excluded[name] for name in names if name not in keys}
+    return statement.on_conflict_do_update(index_elements=keys, set_=changed)
+
+
+@cache
+def _add(dialect: str, table: Table, names: tuple[str, ...]) -> Insert:
+    statement = _insert(dialect, table)
+    keys = table.primary_key.columns.keys()
+    changed = {name: table.c[name] + statement.excluded[name] for name in names if name not in keys}
+    return statement.on_conflict_do_update(index_elements=keys, set_=changed)
+
+
+def _insert(dialect: str, table: Table) -> postgresql.Insert | sqlite.Insert:
+    return postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
 
 
 def _rows_of_json(table: Table, names: Sequence[str]) -> Select[Any]:
