@@ -14,6 +14,7 @@ question that is asked ten thousand times is looked up like one that is asked on
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -27,8 +28,8 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
-    and_,
     any_,
+    bindparam,
     cast,
     func,
     insert,
@@ -107,30 +108,35 @@ def assign(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _look_up(connection: Connection, bands: set[int]) -> tuple[set[str], dict[int, list[_Group]]]:
-    """The keys that are found by these bands already, and the waiting groups of asks that have them."""
-    keys = _keys_of(connection, bands).subquery()
-    waiting = (
-        select(keys.c.like_key, _e.group_id)
-        .join_from(keys, escalations, and_(_e.like_key == keys.c.like_key, ~_e.resolved), isouter=True)
-        .distinct()
-        .limit(_MOST_GROUPS)
-        .subquery()
-    )
-    first = escalations.alias()
-    found = select(
-        waiting.c.like_key,
-        *(first.c[name] for name in ("opened_at", "id", "kind", "title", "text", "options", "schema")),
-    ).join_from(waiting, first, first.c.id == waiting.c.group_id, isouter=True)
+    """The keys that are found by these bands already, and of each the oldest group that has such an ask waiting."""
+    dialect = connection.dialect.name
     known: set[str] = set()
     groups: dict[int, list[_Group]] = {}
     met: set[str] = set()
-    for key, opened_at, id, *said in connection.execute(found):
+    for key, opened_at, id, *said in connection.execute(_waiting_groups(dialect), _given(dialect, bands)):
         known.add(key)
         if id is not None and id not in met:
             met.add(id)
             form = _form(*said)
             _remember(groups, _Group(opened_at, id, form), form.bands)
     return known, groups
+
+
+@functools.cache
+def _waiting_groups(dialect: str) -> Select[Any]:
+    keys = _keys_of(dialect).subquery()
+    member, first = escalations.alias(), escalations.alias()
+    group_id = (  # a step in the index, however many wait
+        select(member.c.group_id)
+        .where(member.c.like_key == keys.c.like_key, ~member.c.resolved, member.c.resolved_at.is_(None))
+        .order_by(member.c.group_id)
+        .limit(1)
+        .correlate(keys)
+        .scalar_subquery()
+    )
+    waiting = select(keys.c.like_key, group_id.label("group_id")).limit(_MOST_GROUPS).subquery()
+    said = [first.c[name] for name in ("opened_at", "id", "kind", "title", "text", "options", "schema")]
+    return select(waiting.c.like_key, *said).join_from(waiting, first, first.c.id == waiting.c.group_id, isouter=True)
 
 
 def _store(connection: Connection, pairs: list[tuple[int, str]]) -> None:
@@ -176,9 +182,10 @@ def _found(connection: Connection, rows: Sequence[Row[Any]], most: int) -> dict[
     if not forms:
         return {}
     bands = {id: form.bands for id, form in forms.items()}
-    answered = _newest_answers(connection, {band for known in bands.values() for band in known}, most)
+    dialect = connection.dialect.name
+    sought = _given(dialect, {band for known in bands.values() for band in known})
     by_band: dict[int, list[tuple[Row[Any], Form]]] = {}
-    for earlier in answered:  # newest first
+    for earlier in connection.execute(_newest_answers(dialect, most), sought):
         form = form_of(earlier)
         for band in form.bands:
             by_band.setdefault(band, []).append((earlier, form))
@@ -194,9 +201,10 @@ def _found(connection: Connection, rows: Sequence[Row[Any]], most: int) -> dict[
     return found
 
 
-def _newest_answers(connection: Connection, bands: set[int], most: int) -> Sequence[Row[Any]]:
+@functools.cache
+def _newest_answers(dialect: str, most: int) -> Select[Any]:
     """Of each wording that has one of the bands the newest that people answered, as many as are wanted."""
-    keys = _keys_of(connection, bands).subquery()
+    keys = _keys_of(dialect).subquery()
     earlier = escalations.alias()
     newest = (
         select(earlier.c.id)
@@ -213,7 +221,7 @@ def _newest_answers(connection: Connection, bands: set[int], most: int) -> Seque
         for place in range(most)
     ]
     chosen = ids[0] if most == 1 else ids[0].union(*ids[1:])
-    return connection.execute(select(escalations).where(_e.id.in_(chosen)).order_by(_e.resolved_at.desc(), _e.id)).all()
+    return select(escalations).where(_e.id.in_(chosen)).order_by(_e.resolved_at.desc(), _e.id)
 
 
 def _precedent(row: Row[Any], earlier: Row[Any], alike: likeness.Likeness) -> Precedent:
@@ -261,9 +269,17 @@ def _array(values: Iterable[Any], type_: TypeEngine[Any]) -> ColumnElement[Any]:
     return cast(literal(list(values), ARRAY(type_)), ARRAY(type_))
 
 
-def _keys_of(connection: Connection, bands: set[int]) -> Select[tuple[str]]:
-    found = select(_e.like_key).join(likes, likes.c.ref == _e.id)
-    return found.where(among(connection, likes.c.band, sorted(bands))).distinct()
+def _keys_of(dialect: str) -> Select[tuple[str]]:
+    """The keys of what has one of the `bands`. Built once a dialect: building takes longer than asking."""
+    if dialect == "postgresql":
+        wanted = likes.c.band == any_(cast(bindparam("bands"), ARRAY(BigInteger)))
+    else:
+        wanted = likes.c.band.in_(select(func.json_each(bindparam("bands")).table_valued("value").c.value))
+    return select(_e.like_key).join(likes, likes.c.ref == _e.id).where(wanted).distinct()
+
+
+def _given(dialect: str, bands: set[int]) -> dict[str, Any]:
+    return {"bands": list(bands) if dialect == "postgresql" else msgspec.json.encode(list(bands)).decode()}
 
 
 def _form(kind: str, title: str | None, text: str, options: str, schema: str | None) -> Form:
