@@ -163,10 +163,13 @@ def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | No
     row = _row(connection, id)
     if row is None or row.resolved or row.watched_since != since:
         return None
-    due = policy_of(row).plan(since, row.reminders, row.reminded_at, seen=row.state != State.OPEN)
-    if due is None:
+    policy, so_far = policy_of(row), (since, row.reminders, row.reminded_at)
+    due = policy.plan(*so_far, seen=row.state != State.OPEN)
+    if due is None and policy.plan(*so_far) is None:
         return None
-    return {**msgspec.to_builtins(due), "known": row.reminded_at or since}
+    # Nothing is due of one that was seen, but it may be once it is shown again.
+    told = {"what": "rest", "at": None} if due is None else msgspec.to_builtins(due)
+    return {**told, "known": row.reminded_at or since}
 
 
 def remind(tx: Transaction, id: str, since: int, number: int, at: int, channels: list[str]) -> None:

@@ -89,15 +89,16 @@ class Flow:
         return await _step(effect.__name__, lambda: asyncio.to_thread(effect, *args))
 
     async def until(
-        self, ref: str, over: Callable[..., bool], *args: Any, since: int, due: int, known: int = 0
+        self, ref: str, over: Callable[..., bool], *args: Any, since: int, due: int | None, known: int = 0
     ) -> bool:
-        """Wait till `over(connection, *args)`: True; or till a moment, counted from `since`: False.
+        """Wait till `over(connection, *args)`: True; or till a moment, if there is one, counted from `since`: False.
 
         `known` is a moment of the same count that has certainly passed, whatever the clock says now.
         """
 
         async def wait() -> bool:
-            return await self._waits.until(ref, lambda: self._read(over, *args), due - self.now(since, known))
+            delay = None if due is None else due - self.now(since, known)
+            return await self._waits.until(ref, lambda: self._read(over, *args), delay)
 
         return await _step(f"until {over.__name__}", wait)
 
