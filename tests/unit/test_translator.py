@@ -71,7 +71,9 @@ TABLE: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("GembaAsk", QUESTION, "escalation_opened", {"kind": "question", "channel": "tool_call"}),
     ("GembaAsk", {**QUESTION, "kind": "assumption", "chose": "8080"}, "assumption_recorded", {"chose": "8080"}),
     ("GembaState", {"state": "working", "note": "n"}, "session_state_reported", {"state": "working", "note": "n"}),
-    ("GembaReplyRead", {"event_id": "a1"}, "reply_read", {"event_id": "a1"}),
+    ("GembaReplyRead", {"event_id": "a1"}, "reply_read", {"event_id": "a1", "at": None}),
+    ("GembaReplyRead", {"event_id": "a1", "at": "2026"}, "reply_read", {"event_id": "a1", "at": "2026"}),
+    ("GembaReplyRead", {"event_id": "a1", "at": 5}, "reply_read", {"event_id": "a1", "at": None}),
     ("GembaWithdraw", {"event_id": "a1"}, "ask_withdrawn", {"event_id": "a1"}),
     ("GembaSkillOutput", {"skill_id": "pm.x", "lines": ["a"]}, "skill_output_emitted", {"lines": ["a"]}),
     ("GembaHandoff", {"status": "COMPLETE"}, "handoff_received", {"status": "COMPLETE"}),
@@ -239,8 +241,51 @@ def test_an_ask_carries_everything_it_said() -> None:
 def test_what_an_ask_leaves_out_or_gets_wrong_is_absent() -> None:
     payload = ask(title=5, bead_id=[], options="8080", cwd=None, commit={}, wait="yes").payload
 
-    assert {payload[key] for key in ("title", "bead_id", "cwd", "commit", "branch")} == {None}
+    assert {payload[key] for key in ("title", "bead_id", "cwd", "commit", "branch", "worktree", "schema")} == {None}
     assert (payload["options"], payload["waiting"]) == ([], False)
+
+
+SCHEMA = {"type": "object", "properties": {"port": {"type": "integer"}}}
+
+
+def test_an_ask_carries_its_schema_and_its_worktree() -> None:
+    payload = ask(schema=SCHEMA, worktree="/srv/shop").payload
+
+    assert (payload["schema"], payload["worktree"], payload["text"]) == (SCHEMA, "/srv/shop", "Which port?")
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return {"items": nested(levels - 1)} if levels else {}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"schema": "text"}, "it is no JSON object"),
+        ({"schema": [SCHEMA]}, "it is no JSON object"),
+        ({"schema": False}, "it is no JSON object"),
+        ({"schema": SCHEMA, "options": ["a"]}, "options say already what the answer may be"),
+        ({"schema": nested(33)}, "nested too deeply"),
+        ({"schema": nested(900)}, "nested too deeply"),
+        ({"schema": {"const": "a\0b"}}, "text that cannot be kept"),
+        ({"schema": {"enum": ["x" * 1000] * 70}}, "larger than 65,536 bytes"),
+        ({"schema": {"const": "x" * 70_000}}, "cannot be kept"),
+    ],
+)
+def test_a_schema_that_is_none_never_loses_its_question(given: dict[str, Any], reason: str) -> None:
+    draft = ask(**given)
+
+    assert draft.name == "escalation_opened"
+    assert draft.payload["schema"] is None
+    words, note = draft.payload["text"].split("\n\n")
+    assert words == "Which port?"
+    assert note.startswith("(Its schema for the answer could not be used: ")
+    assert reason in note
+
+
+def test_a_schema_may_be_as_deep_and_large_as_is_kept() -> None:
+    for schema in (nested(wire.MAX_DEPTH - 1), {"enum": ["x" * 1000] * 65}):
+        assert ask(schema=schema).payload["schema"] == schema
 
 
 def test_options_are_texts_with_something_in_them_and_not_too_many() -> None:
@@ -512,6 +557,7 @@ words = st.sampled_from(
     [*wire.ASK_KINDS, *wire.ROLES, *wire.MODES, *wire.STATES, "permission", "idle", "hitl", "e1", "Bash", "yes", ""]
 )
 _ASKED = ["kind", "role", "text", "mode", "title", "bead_id", "options", "chose", "cwd", "commit", "branch", "wait"]
+_ASKED += ["worktree", "schema", "at"]
 _TOLD = [
     "state",
     "note",

@@ -267,6 +267,22 @@ def test_a_symbolic_branch_is_followed(workspace: Path) -> None:
     assert wire.git_head(str(workspace)) == (git(workspace, "rev-parse", "HEAD"), "alias")
 
 
+def test_the_worktree_is_found_with_the_head(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "a/b").mkdir(parents=True)
+    assert wire.git_place(str(workspace / "a/b")) == (*wire.git_head(str(workspace)), str(workspace))
+    git(workspace, "worktree", "add", "-qb", "side", str(tmp_path / "side"))
+    assert wire.git_place(str(tmp_path / "side"))[1:] == ("side", str(tmp_path / "side"))
+    (tmp_path / "link").symlink_to(workspace / "a")
+    assert wire.git_place(str(tmp_path / "link"))[2] == str(workspace)
+    assert wire.git_place(str(tmp_path)) == (None, None, None)
+    assert wire.git_place("") == (None, None, None)
+
+
+def test_a_repository_that_cannot_be_read_is_a_worktree_all_the_same(workspace: Path) -> None:
+    (workspace / ".git/HEAD").unlink()
+    assert wire.git_place(str(workspace)) == (None, None, str(workspace))
+
+
 def test_outside_a_repository_there_is_no_head(tmp_path: Path) -> None:
     assert wire.git_head(str(tmp_path)) == (None, None)
     assert wire.git_head("") == (None, None)
