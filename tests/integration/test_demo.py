@@ -190,10 +190,10 @@ def test_an_agent_goes_on_with_exactly_what_was_answered(start_demo: Callable[..
     demo = start_demo()
     reports = demo.events("?name=session_state_reported&session=importer-1")
 
-    demo.answer(demo.waiting("importer"), text="a {flat} file")
+    demo.answer(demo.waiting("importer"), text="both, behind a flag")
 
-    assert demo.hear("importer", "Using").startswith("Using a {flat} file as you said")
-    while not reports.next()["data"]["payload"]["note"].startswith("Using a {flat} file as you said"):
+    assert demo.hear("importer", "Using").startswith("Using Both, behind a flag as you said")
+    while not reports.next()["data"]["payload"]["note"].startswith("Using Both, behind a flag as you said"):
         pass
     demo.hear("importer", "Asking you")
     assert demo.waiting("importer")["title"] == "What about orders without an e-mail?"
@@ -238,7 +238,7 @@ def test_an_inbox_that_nobody_looks_at_does_not_fill(start_demo: Callable[..., D
         demo.hear("tidy", "Decided alone")
 
     by_agent = Counter(item["agent_type"] for item in demo.inbox())
-    assert len(by_agent) == 5
+    assert len(by_agent) == 6
     assert set(by_agent.values()) == {1}
 
 
@@ -320,11 +320,11 @@ def pid_of(words: str, folder: Path) -> int:
 def test_two_demos_run_side_by_side(start_demo: Callable[..., Demo]) -> None:
     first, second = start_demo("--pace", "50"), start_demo("--pace", "50")
 
-    first.answer(first.waiting("importer"), text="one")
-    second.answer(second.waiting("importer"), text="two")
+    first.answer(first.waiting("importer"), option=1)
+    second.answer(second.waiting("importer"), option=2)
 
-    first.hear("importer", "Using one")
-    second.hear("importer", "Using two")
+    first.hear("importer", "Using SQLite")
+    second.hear("importer", "Using PostgreSQL")
 
 
 def test_the_users_own_settings_have_no_say(start_demo: Callable[..., Demo], tmp_path: Path) -> None:
@@ -360,12 +360,12 @@ def test_an_answer_from_another_terminal_cannot_drive_this_one(shown: Shown, tem
     gemba = [str(BIN / "gemba"), "-C", str(folder / "kettle")]
     environment = {**os.environ, "GEMBA_HOME": str(folder / "home")}
     inbox = subprocess.run([*gemba, "inbox", "--json"], env=environment, capture_output=True, check=True)
-    item = next(item for item in json.loads(inbox.stdout)["escalations"] if item["agent_type"] == "importer")
+    item = next(item for item in json.loads(inbox.stdout)["escalations"] if item["agent_type"] == "docs")
 
     subprocess.run([*gemba, "answer", item["id"], "\x1b[2Jred\rgreen"], env=environment, check=True)
 
-    line = shown.until("importer │ Using")
-    assert line.startswith(" importer │ Using \\x1b[2Jred\\x0dgreen as you said")
+    line = shown.until("docs │ The importing page is for")
+    assert line.startswith("     docs │ The importing page is for: \\x1b[2Jred\\x0dgreen.")
     assert shown.end()[0] == 0
 
 

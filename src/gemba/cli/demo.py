@@ -26,7 +26,7 @@ from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, Workspace
 from gemba.demo.crew import Crew, session_of
 from gemba.demo.floor import Floor, make_floor
-from gemba.demo.past import write_past
+from gemba.demo.past import write_earlier, write_past
 from gemba.demo.story import load_project, load_stories
 from gemba.errors import Unusable
 from gemba.escalations.policy_check import checked_settings
@@ -42,6 +42,22 @@ Gemba demo: agents work on a small project, and most of them wait for you.
 
   Answer something and watch what its agent says next. On the page, ? shows the keys.
   Ctrl-C ends the demo and removes everything it has made.
+"""
+
+_POLICIES = """
+[[policy]]
+name = "stopped-agents"
+urgency = "blocking"
+remind_after = "2m"
+repeat_every = "10m"
+repeat_at_most = 3
+notify = ["page"]
+
+[[policy]]
+name = "questions"
+urgency = "advisory"
+expire_after = "30m"
+default_answer = "Do what you think best, and note it as an assumption."
 """
 
 
@@ -79,6 +95,9 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
     stories = load_stories()
     make_floor(floor, load_project(), stories.values())
     make_workspace(floor.workspace)
+    with Workspace(floor.workspace).settings_file.open("a") as settings:
+        settings.write(_POLICIES)
+    write_earlier(session_of(floor, story, 0) for story in stories.values())
     left = write_past(session_of(floor, story) for story in stories.values())
     crew = Crew(floor, pace=tempo.pace, seed=tempo.seed, tell=screen.tell)
 

@@ -17,6 +17,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from gemba import wire
 from gemba.demo import window
 from gemba.demo.floor import commit_decision
@@ -90,6 +92,8 @@ class Agent:
     def _ask(self, turn: Ask) -> None:
         given = ["--kind", turn.kind, "--role", self._story.role, "--bead", self._story.bead, "--title", turn.title]
         given += ["--text", turn.text.strip(), *(word for option in turn.options for word in ("--option", option))]
+        if turn.schema is not None:
+            given += ["--schema", self._write_schema(turn.schema)]
         if self._story.waits:
             self._say(f"Asking you: {turn.title}")
             if self._story.blocks(turn):
@@ -99,6 +103,11 @@ class Agent:
             self._open[_event_id(_gemba_ask(*given))] = turn
             self._say(f"Asking you: {turn.title}")
             self._go_on_meanwhile(turn)
+
+    def _write_schema(self, schema: dict[str, object]) -> str:
+        file = self._session.home / f"{self._session.id}-schema.json"
+        file.write_bytes(msgspec.json.encode(schema))
+        return str(file)
 
     def _go_on_meanwhile(self, turn: Ask) -> None:
         """An agent that does not wait still has one question open at most."""

@@ -13,6 +13,7 @@ from gemba.demo.floor import commit_decision
 from gemba.demo.session import Session
 from gemba.demo.story import Ask, Assumption, Permission, Turn
 
+_EARLIER = 2 * 24 * 60  # minutes
 _STARTED_BEFORE = 15  # minutes between a session's start and the first that is known of it
 
 
@@ -30,6 +31,17 @@ def write_past(sessions: Iterable[Session]) -> dict[str, list[str]]:
             session.client("SessionStart", ago + _STARTED_BEFORE, source="startup")
         left.setdefault(session.story.name, []).append(_happened(session, turn, ago))
     return left
+
+
+def write_earlier(sessions: Iterable[Session]) -> None:
+    """Sessions of the day before yesterday, which asked and were told what to do in their windows."""
+    for session in sessions:
+        asked = [turn for turn in session.story.turn if isinstance(turn, Ask) and turn.answered_before]
+        for ago, turn in enumerate(asked, _EARLIER):
+            session.client("SessionStart", ago + 3, source="startup")
+            session.append("GembaAsk", _asked(session, turn), ago + 2)
+            session.client("UserPromptSubmit", ago + 1, prompt=turn.answered_before)
+            session.client("SessionEnd", ago, reason="other")
 
 
 def _happened(session: Session, turn: Turn, ago: int) -> str:
@@ -61,6 +73,7 @@ def _asked(session: Session, turn: Turn) -> dict[str, object]:
     }
     if isinstance(turn, Ask):
         given |= {"kind": turn.kind, "title": turn.title, "text": turn.text.strip(), "options": turn.options}
+        given["schema"] = turn.schema
         given["wait"] = story.waits
     elif isinstance(turn, Assumption):
         given |= {"kind": "assumption", "text": turn.text, "chose": turn.chose}

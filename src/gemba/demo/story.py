@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -39,7 +39,9 @@ class Ask(Turn, frozen=True, forbid_unknown_fields=True, kw_only=True):
     title: str
     text: str
     options: list[str] = []
+    schema: dict[str, Any] | None = None
     meanwhile: str = ""
+    answered_before: str = ""  # what an earlier session of this agent was told when it asked the same
 
     @property
     def kind(self) -> str:
