@@ -19,6 +19,8 @@ pytest_plugins = [
     "tests.fixtures.api",  # after servers, which it imports
     "tests.fixtures.operator",  # the same
     "tests.fixtures.disks",  # the same
+    "tests.fixtures.flowing",  # the same
+    "tests.fixtures.workers",  # the same
 ]
 
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.

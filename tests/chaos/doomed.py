@@ -1,15 +1,20 @@
-"""The real `gemba`, started so that it kills itself with SIGKILL at the n-th passage of a named point.
+"""The real `gemba`, server or worker, that kills itself with SIGKILL at the n-th passage of a named point.
 
 Run by path in the place of `gemba`, with GEMBA_TEST_DOOM={"point": …, "passage": n, "record": file}. The points are put
 around the product from outside, so it has no hook for tests in it: every write transaction's begin, statements and
-commit, the tailer's commit, and every system call with which a reply gets to disk. Before it dies it appends the
-point's name to the record, which is how a test knows that it died there and not elsewhere.
+commit, those of the durable engine beside them, the tailer's commit, every system call with which a reply gets to
+disk, a notification on its way out, a check of an answer, and each side of a step's record. Before it dies it appends
+the point's name to the record, which is how a test knows that it died there and not elsewhere.
+
+With {"trace": file} it does not die: every passage of every point is appended there, with the number of the process.
+With neither it only lives faster than the real one: a policy may repeat its reminders every second.
 """
 
 import json
 import os
 import re
 import signal
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -40,7 +45,34 @@ POINTS = (
     "reply folder synced",
 )
 
-_STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+\"?(\w+)")
+# Where the durable flows are at work; the engine has a database, or a schema, of its own.
+FLOW_POINTS = (
+    "insert flows",  # a flow is wanted
+    "update flows",  # it was started
+    "delete flows",  # it is over
+    "update executors",
+    "insert notices",
+    "update notices",
+    "insert likes",
+    "engine insert workflow_status",
+    "engine update workflow_status",
+    "engine insert operation_outputs",
+    "engine commit begins",
+    "engine commit done",
+    "step begins",
+    "step done",  # what it does is done, and the engine has no record of it
+    "step recorded",
+    "notice sending",
+    "notice sent",  # it is out, and nothing here says so
+)
+CHECK_POINTS = ("check begins", "check running", "check done")
+RULE_POINTS = ("insert rules", "update rules")
+ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS)
+
+_STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?gemba_flows\"?\.)?\"?(\w+)")
+
+
+TRACE = "trace"
 
 
 class Doom:
@@ -54,6 +86,9 @@ class Doom:
         self._lock = threading.Lock()
 
     def passes(self, point: str) -> None:
+        if self._point == TRACE:
+            with self._record.open("a") as record:
+                record.write(f"{os.getpid()} {point}\n")
         if point != self._point:
             return
         with self._lock:
@@ -72,34 +107,50 @@ def around_transactions(doom: Doom) -> None:
     from sqlalchemy import Connection, Engine, event
     from sqlalchemy.engine.default import DefaultDialect
 
-    here = threading.local()  # is the transaction of this thread one that writes?
+    here = threading.local()  # whose is the transaction of this thread, and does it write?
 
     def begins(connection: Connection) -> None:
-        here.writes = connection.get_execution_options().get("gemba_writes", False)
+        options = connection.get_execution_options()
+        here.writes = options.get("gemba_writes", False)
+        here.engines = not here.writes and _is_of_the_engine(connection)
+        here.engine_wrote = False
         if here.writes and connection.dialect.name == "postgresql":
             doom.passes("begin")  # there it begins with its first statement
 
     def executed(connection: Connection, cursor: Any, statement: str, *_: Any) -> None:
+        found = _STATEMENT.match(statement)
+        what = f"{found[1].split()[0].lower()} {found[2]}" if found else ""
+        if getattr(here, "engines", False) and what:
+            here.engine_wrote = True
+            doom.passes(f"engine {what}")
         if not getattr(here, "writes", False):
             return
         if statement.startswith("BEGIN"):
             doom.passes("begin")
-        elif found := _STATEMENT.match(statement):
-            doom.passes(f"{found[1].split()[0].lower()} {found[2]}")
+        elif what:
+            doom.passes(what)
 
     event.listen(Engine, "begin", begins)
     event.listen(Engine, "after_cursor_execute", executed)
     commit: Callable[..., None] = DefaultDialect.do_commit
 
     def do_commit(self: DefaultDialect, dbapi_connection: Any) -> None:
-        writes = getattr(here, "writes", False)
-        if writes:
-            doom.passes("commit begins")
+        whose = "" if getattr(here, "writes", False) else "engine " if getattr(here, "engine_wrote", False) else None
+        here.engine_wrote = False
+        if whose is not None:
+            doom.passes(f"{whose}commit begins")
         commit(self, dbapi_connection)
-        if writes:
-            doom.passes("commit done")
+        if whose is not None:
+            doom.passes(f"{whose}commit done")
 
     DefaultDialect.do_commit = do_commit  # type: ignore[method-assign]
+
+
+def _is_of_the_engine(connection: Any) -> bool:
+    """Ours say that they write, or on PostgreSQL that they only read; the engine's say nothing."""
+    if connection.dialect.name == "sqlite":
+        return str(connection.engine.url.database).endswith("flows.db")
+    return "postgresql_readonly" not in connection.get_execution_options()
 
 
 def around_the_tailer(doom: Doom) -> None:
@@ -141,13 +192,86 @@ def around_reply_files(doom: Doom) -> None:
     os.open, os.fsync, os.replace = open_, fsync, replace  # type: ignore[assignment]
 
 
+def around_steps(doom: Doom) -> None:
+    from gemba.flows import engine
+
+    step: Callable[..., Any] = engine._step
+
+    async def _step(name: str, work: Callable[[], Any]) -> Any:
+        async def observed() -> Any:
+            doom.passes("step begins")
+            result = await work()
+            doom.passes("step done")
+            return result
+
+        result = await step(name, observed)
+        doom.passes("step recorded")
+        return result
+
+    engine._step = _step
+
+
+def around_notifications(doom: Doom) -> None:
+    from gemba.escalations.flows import EscalationFlows
+
+    send: Callable[..., Any] = EscalationFlows._send
+
+    def sending(*arguments: Any) -> Any:
+        doom.passes("notice sending")
+        sent = send(*arguments)
+        doom.passes("notice sent")
+        return sent
+
+    EscalationFlows._send = sending  # type: ignore[method-assign, assignment]
+
+
+def allow_fast_repetition() -> None:
+    from gemba import clock
+    from gemba.escalations import policy_check
+
+    policy_check.FASTEST_REPETITION = clock.SECOND
+
+
+def around_checks(doom: Doom) -> None:
+    from gemba.escalations.flows import EscalationFlows
+
+    here = threading.local()
+    check: Callable[..., Any] = EscalationFlows._check
+    communicate: Callable[..., Any] = subprocess.Popen.communicate
+
+    def checking(*arguments: Any) -> Any:
+        doom.passes("check begins")
+        here.checks = True
+        try:
+            refusal = check(*arguments)
+        finally:
+            here.checks = False
+        doom.passes("check done")
+        return refusal
+
+    def communicating(*arguments: Any, **named: Any) -> Any:
+        if getattr(here, "checks", False):
+            doom.passes("check running")
+        return communicate(*arguments, **named)
+
+    EscalationFlows._check = checking  # type: ignore[method-assign, assignment]
+    subprocess.Popen.communicate = communicating  # type: ignore[method-assign]
+
+
 def main() -> None:
-    drawn = json.loads(os.environ.pop("GEMBA_TEST_DOOM"))
-    assert drawn["point"] in POINTS, drawn
-    doom = Doom(drawn["point"], drawn["passage"], Path(drawn["record"]))
+    drawn = json.loads(os.environ.pop("GEMBA_TEST_DOOM", "{}"))
+    if "point" in drawn:
+        assert drawn["point"] in ALL_POINTS, drawn
+        doom = Doom(drawn["point"], drawn["passage"], Path(drawn["record"]))
+    else:
+        doom = Doom(TRACE if TRACE in drawn else "never", 0, Path(drawn.get(TRACE, os.devnull)))
+    allow_fast_repetition()
     around_transactions(doom)
     around_the_tailer(doom)
     around_reply_files(doom)
+    around_steps(doom)
+    around_notifications(doom)
+    around_checks(doom)
 
     from gemba.cli.main import main as gemba
 

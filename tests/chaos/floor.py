@@ -26,6 +26,11 @@ _LIFE = 20.0  # seconds that a server gets to reach the point where it dies
 T = TypeVar("T")
 
 
+def doom(point: str, passage: int, record: Path) -> str:
+    """What doomed.py is told."""
+    return json.dumps({"point": point, "passage": passage, "record": str(record)})
+
+
 class Mortal:
     """One workspace's server, and the number of its lives."""
 
@@ -34,22 +39,22 @@ class Mortal:
         self._record = record
         self._changed = threading.Condition()
         self._life = 0
+        self.errors = ""  # of all its lives, as far as they ended at a point
 
-    def live_until(self, point: str, passage: int) -> None:
+    def live_until(self, point: str, passage: int, at_most: float = _LIFE) -> None:
         """A life that ends at the point; one that never gets there is ended from outside, at whatever it does."""
-        doom = json.dumps({"point": point, "passage": passage, "record": str(self._record)})
-        if self.live(DOOMED, GEMBA_TEST_DOOM=doom):
+        if self.live(DOOMED, GEMBA_TEST_DOOM=doom(point, passage, self._record)):
             try:
-                self.server.process.wait(_LIFE)
+                self.server.process.wait(at_most)
             except subprocess.TimeoutExpired:
                 self.server.process.kill()
         _, errors = self.server.process.communicate()
+        self.errors += errors.decode()
         assert self.server.process.returncode == -9, errors.decode()
 
     def die_during(self, point: str, passage: int, work: Callable[[], T]) -> T:
         """A life that ends at the point while the work is done, and another one in which it is completed."""
-        doom = json.dumps({"point": point, "passage": passage, "record": str(self._record)})
-        assert self.live(DOOMED, GEMBA_TEST_DOOM=doom)
+        assert self.live(DOOMED, GEMBA_TEST_DOOM=doom(point, passage, self._record))
         with ThreadPoolExecutor(1) as other:
             done = other.submit(work)
             self.server.process.wait(_LIFE)
