@@ -8,6 +8,7 @@ The one place that knows prometheus-client; its global registry is not used.
 from __future__ import annotations
 
 import asyncio
+import logging
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
@@ -42,8 +43,10 @@ class Meter:
     begin = staticmethod(perf_counter)
 
     def __init__(self) -> None:
-        # Bound once: what is below the level costs a request nothing then.
-        self._log = structlog.get_logger("gemba.http").bind()
+        log = structlog.get_logger("gemba.http").bind()
+        # Asked once, not at every request; and where nobody has set a log up, nobody wants to read of each.
+        wanted = structlog.is_configured() and log.is_enabled_for(logging.DEBUG)
+        self._tell = log.debug if wanted else None
         self.requests: dict[tuple[str, str, int], int] = {}
         self.seconds: dict[str, list[float]] = {}  # a count for each bound and one beyond, then the sum
 
@@ -54,7 +57,8 @@ class Meter:
         key = (route, method if method in _METHODS else "other", status // 100)
         self.requests[key] = self.requests.get(key, 0) + 1
         took = perf_counter() - begun
-        self._log.debug("request", route=route, method=key[1], status=status, seconds=round(took, 4))
+        if self._tell is not None:
+            self._tell("request", route=route, method=key[1], status=status, seconds=round(took, 4))
         counts = self.seconds.get(route)
         if counts is None:
             counts = self.seconds[route] = [0] * (len(_BOUNDS) + 1) + [0.0]
