@@ -23,7 +23,7 @@ from gemba.escalations import delivery, verifier
 from gemba.escalations.answer import judge
 from gemba.escalations.escalation import Channel, Reply, Respond, State
 from gemba.escalations.notify import Notice, Sent, send
-from gemba.escalations.policy import Policies, Policy
+from gemba.escalations.policy import Policies
 from gemba.escalations.store import escalations, get_locked, options_of, policy_of, schema_of, settle
 from gemba.event import Draft, Filter
 from gemba.flows import wanted
@@ -87,7 +87,9 @@ class EscalationFlows:
             if await flow.until(id, _is_otherwise, id, since, due, **timing):
                 continue  # seen, snoozed, woken or resolved: what comes next may be something else
             if due["what"] == "expire":
-                await flow.change(expire, id, since)
+                question = await flow.look(check_of_default, id, since)
+                refusal = None if question is None else await flow.call(self._check, question)
+                await flow.change(expire, id, since, refusal)
             else:
                 channels = [channel.name for channel in self._policies.urls(due["notify"]).urls]
                 await flow.change(remind, id, since, due["number"], flow.now(since), channels)
@@ -195,23 +197,32 @@ def remind(tx: Transaction, id: str, since: int, number: int, at: int, channels:
     tx.emit(Draft("escalation.reminded", {"number": number, "kind": row.kind}, row.session_id, id))
 
 
-def expire(tx: Transaction, id: str, since: int) -> None:
-    """Its time ran out: the policy's answer if it has one that fits, else no answer, which is not a refusal."""
+def expire(tx: Transaction, id: str, since: int, refusal: str | None) -> None:
+    """Its time ran out: the policy's answer if it has one that fits and passed, else no answer, which is no refusal."""
     row = get_locked(tx, id)
     if row.resolved or row.watched_since != since:
         return
-    policy = policy_of(row)
-    default = None
-    if policy.verify is None:
-        default = _default(row, policy)
+    default = _default(row) if refusal is None else None
     if default is None:
         settle(tx, row, "expired", Reply("expired", _TIME_RAN_OUT, "policy"))
     else:
         settle(tx, row, "resolved", default)
 
 
-def _default(row: Row[Any], policy: Policy) -> Reply | None:
-    """The policy's answer, if it has one and it fits the ask."""
+def check_of_default(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
+    """How the policy's own answer is judged that is about to be given; None when there is none, or no check."""
+    row = _row(connection, id)
+    if row is None or row.resolved or row.watched_since != since:
+        return None
+    default = _default(row)
+    return None if default is None else _check_question(row, default.text, default.option, default.value, "policy")
+
+
+def _default(row: Row[Any]) -> Reply | None:
+    """The policy's answer, if it has one and it fits the ask. No second person can confirm it."""
+    policy = policy_of(row)
+    if policy.verify is not None and policy.verify.person:
+        return None
     given = Respond(text=policy.default_answer, option=policy.default_option)
     if given == Respond() or row.channel != Channel.TOOL_CALL:
         return None
@@ -260,12 +271,16 @@ def check_of(connection: Connection, id: str, at: str) -> dict[str, Any] | None:
     proposal = None if row is None else verifier.waiting_proposal(row, at)
     if row is None or proposal is None:
         return None
+    return _check_question(row, proposal.text, proposal.option, proposal.value, proposal.by)
+
+
+def _check_question(row: Row[Any], text: str, option: int | None, value: Any, by: str) -> dict[str, Any] | None:
     verify = policy_of(row).verify
-    if verify is None:
+    if verify is None or not verify.check:
         return None
     asked = {"id": row.id, "kind": row.kind, "session_id": row.session_id, "title": row.title, "text": row.text}
     typed = {"options": options_of(row), "schema": schema_of(row)}
-    answer = {"text": proposal.text, "option": proposal.option, "value": proposal.value, "by": proposal.by}
+    answer = {"text": text, "option": option, "value": None if value is msgspec.UNSET else value, "by": by}
     given = {**asked, **typed, "answer": answer}
     return {"command": list(verify.check), "seconds": verify.seconds, "given": given}
 
