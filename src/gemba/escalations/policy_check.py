@@ -231,7 +231,7 @@ def _default(place: Place, policy: PolicySettings) -> Iterator[Fault]:
     if given and policy.expire_after is None:
         yield Fault((*place, given[0]), f"{given[0]} is never given; allowed: with expire_after, when it is")
     if given and policy.verify is not None and policy.verify.person:
-        yield Fault((*place, given[0]), f"{given[0]} has no second person to confirm it; allowed: without verify.person")
+        yield Fault((*place, given[0]), f"{given[0]} has no second person to confirm it; allowed: without verify")
     answer = policy.default_answer
     if answer is not None and not answer.strip():
         yield Fault((*place, "default_answer"), "default_answer is empty; allowed: a text")
