@@ -51,7 +51,7 @@ _REPLIES = Filter(
             *("sent", "rerouted", "undelivered", "delivered"),
         )
     )
-    | {f"assumption.{end}" for end in ("overturned", "undelivered", "delivered")}
+    | {f"assumption.{end}" for end in ("overturned", "sent", "undelivered", "delivered")}
 )
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0

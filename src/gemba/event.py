@@ -44,6 +44,7 @@ NAMES = {
     "escalation.delivered": "the asker has the reply",
     "escalation.undelivered": "the reply has not reached the asker, and why",
     "assumption.overturned": "the operator decided otherwise",
+    "assumption.sent": "the other decision is laid down once more for the agent",
     "assumption.delivered": "the agent has read that it was overturned",
     "assumption.undelivered": "the agent could not be told that it was overturned, and why",
     "rule.made": "the operator said how every ask of one wording is answered from now on",

@@ -84,7 +84,8 @@ def try_again(tx: Transaction, id: str, since: int, attempt: int) -> bool:
     session_id = _session_of(tx.connection, id)
     tried = {"attempts": attempt, "next_attempt_at": None}
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(tried))
-    tx.emit(Draft("escalation.sent", {"attempt": attempt}, session_id, id))
+    noun = "assumption" if row is None else "escalation"
+    tx.emit(Draft(f"{noun}.sent", {"attempt": attempt}, session_id, id))
     return True
 
 
