@@ -19,6 +19,7 @@ from gemba.escalations import precedents, search
 from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, State, Urgency
 from gemba.escalations.stale import stale_of
 from gemba.escalations.store import escalations, get, view
+from gemba.store.lists import among
 
 LONGEST_IN_LIST = 2_000
 
@@ -171,6 +172,6 @@ def _views(connection: Connection, rows: Sequence[Row[Any]], origin: str | None)
 
 def _group_sizes(connection: Connection, rows: Sequence[Row[Any]]) -> dict[str, int]:
     """How many wait in the groups of these."""
-    wanted = precedents.among(connection, escalations.c.group_id, {row.group_id for row in rows})
+    wanted = among(connection, escalations.c.group_id, {row.group_id for row in rows})
     waiting = select(escalations.c.group_id, func.count()).where(wanted, ~escalations.c.resolved)
     return dict(connection.execute(waiting.group_by(escalations.c.group_id)).all())

@@ -19,25 +19,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    Table,
-    Text,
-    any_,
-    bindparam,
-    cast,
-    func,
-    insert,
-    literal,
-    select,
-)
-from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.types import TypeEngine
+from sqlalchemy import BigInteger, Column, Connection, Row, Select, Table, Text, insert, select
 
 from gemba import clock
 from gemba.escalations import likeness
@@ -45,6 +27,7 @@ from gemba.escalations.escalation import Answer, Channel, Precedent
 from gemba.escalations.likeness import Form, compare
 from gemba.escalations.store import escalations, get, options_of, schema_of
 from gemba.store.database import Transaction
+from gemba.store.lists import as_parameter, unnested, within
 from gemba.store.schema import metadata
 
 likes = Table(
@@ -113,7 +96,9 @@ def _look_up(connection: Connection, bands: set[int]) -> tuple[set[str], dict[in
     known: set[str] = set()
     groups: dict[int, list[_Group]] = {}
     met: set[str] = set()
-    for key, opened_at, id, *said in connection.execute(_waiting_groups(dialect), _given(dialect, bands)):
+    for key, opened_at, id, *said in connection.execute(
+        _waiting_groups(dialect), {"bands": as_parameter(dialect, bands)}
+    ):
         known.add(key)
         if id is not None and id not in met:
             met.add(id)
@@ -143,7 +128,7 @@ def _store(connection: Connection, pairs: list[tuple[int, str]]) -> None:
     """Each ask that is taken in has some of these: past the layers that would handle them one by one."""
     if connection.dialect.name == "postgresql":
         bands, refs = zip(*pairs, strict=True)
-        rows = select(func.unnest(_array(bands, BigInteger())), func.unnest(_array(refs, Text())))
+        rows = select(unnested(bands, BigInteger()), unnested(refs, Text()))
         connection.execute(insert(likes).from_select(["band", "ref"], rows))
     else:
         connection.exec_driver_sql("insert into likes (band, ref) values (?, ?)", pairs)
@@ -183,7 +168,7 @@ def _found(connection: Connection, rows: Sequence[Row[Any]], most: int) -> dict[
         return {}
     bands = {id: form.bands for id, form in forms.items()}
     dialect = connection.dialect.name
-    sought = _given(dialect, {band for known in bands.values() for band in known})
+    sought = {"bands": as_parameter(dialect, {band for known in bands.values() for band in known})}
     by_band: dict[int, list[tuple[Row[Any], Form]]] = {}
     for earlier in connection.execute(_newest_answers(dialect, most), sought):
         form = form_of(earlier)
@@ -257,29 +242,10 @@ def form_of(row: Row[Any]) -> Form:
     return likeness.form(row.kind, row.title, row.text, options_of(row), schema_of(row))
 
 
-def among(connection: Connection, column: Column[Any], values: Iterable[Any]) -> ColumnElement[bool]:
-    """Whether a column has one of these: one parameter, however many they are."""
-    if connection.dialect.name == "postgresql":
-        return column == any_(_array(values, column.type))
-    given = func.json_each(msgspec.json.encode(list(values)).decode()).table_valued("value")
-    return column.in_(select(given.c.value))
-
-
-def _array(values: Iterable[Any], type_: TypeEngine[Any]) -> ColumnElement[Any]:
-    return cast(literal(list(values), ARRAY(type_)), ARRAY(type_))
-
-
 def _keys_of(dialect: str) -> Select[tuple[str]]:
-    """The keys of what has one of the `bands`. Built once a dialect: building takes longer than asking."""
-    if dialect == "postgresql":
-        wanted = likes.c.band == any_(cast(bindparam("bands"), ARRAY(BigInteger)))
-    else:
-        wanted = likes.c.band.in_(select(func.json_each(bindparam("bands")).table_valued("value").c.value))
-    return select(_e.like_key).join(likes, likes.c.ref == _e.id).where(wanted).distinct()
-
-
-def _given(dialect: str, bands: set[int]) -> dict[str, Any]:
-    return {"bands": list(bands) if dialect == "postgresql" else msgspec.json.encode(list(bands)).decode()}
+    """The keys of what has one of the `bands`."""
+    found = select(_e.like_key).join(likes, likes.c.ref == _e.id)
+    return found.where(within(dialect, likes.c.band, "bands")).distinct()
 
 
 def _form(kind: str, title: str | None, text: str, options: str, schema: str | None) -> Form:

@@ -11,6 +11,7 @@ revoked answers nothing from the moment that is committed, and no use goes uncou
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from sqlalchemy import (
     Index,
     Integer,
     Row,
+    Select,
     Table,
     Text,
     case,
@@ -36,10 +38,11 @@ from gemba.action import Action, Nothing
 from gemba.errors import Conflict, GembaError, NotFound
 from gemba.escalations.answer import judge
 from gemba.escalations.escalation import Answer, Channel, Reply, Respond
-from gemba.escalations.precedents import among, form_of, same_option
+from gemba.escalations.precedents import form_of, same_option
 from gemba.escalations.store import escalations, get, options_of, policy_of, schema_of, settle
 from gemba.event import Draft
 from gemba.store.database import Transaction
+from gemba.store.lists import among, as_parameter, within
 from gemba.store.schema import metadata
 
 rules = Table(
@@ -251,8 +254,14 @@ def view(row: Row[Any]) -> Rule:
 
 
 def _live(connection: Connection, keys: Iterable[str]) -> dict[str, Row[Any]]:
-    wanted = select(rules).where(among(connection, rules.c.like_key, sorted(keys)), rules.c.revoked_at.is_(None))
-    return {row.like_key: row for row in connection.execute(wanted)}
+    dialect = connection.dialect.name
+    found = connection.execute(_live_ones(dialect), {"keys": as_parameter(dialect, keys)})
+    return {row.like_key: row for row in found}
+
+
+@functools.cache
+def _live_ones(dialect: str) -> Select[Any]:
+    return select(rules).where(within(dialect, rules.c.like_key, "keys"), rules.c.revoked_at.is_(None))
 
 
 def _get(connection: Connection, id: str) -> Row[Any]:
