@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Engine, event, text
 
+from gemba.api.routes import READS
 from gemba.testing import retry_until
 from tests.fixtures.api import Api
 from tests.fixtures.servers import RunningServer
@@ -29,6 +30,10 @@ def statements(engine: Engine) -> Iterator[list[str]]:
         yield seen
     finally:
         event.remove(engine, "before_cursor_execute", note)
+
+
+def test_no_list_that_depends_on_who_asks_is_kept_for_others() -> None:
+    assert [read.path for read in READS if read.cached and read.personal] == []
 
 
 def test_a_list_is_read_once_while_nothing_happens(api: Api) -> None:
