@@ -76,6 +76,7 @@ class App:
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
         self.reply_trouble: str | None = None
+        self.engine: Engine | None = None  # while it runs
         database.on_commit.append(self.signal.tell)
 
     @classmethod
@@ -153,7 +154,11 @@ class App:
         with claimed_name(self.workspace.executors_folder, self.origin) as name:
             engine = engine_type(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
             async with engine.running(hub):
-                await asyncio.Future()
+                self.engine = engine
+                try:
+                    await asyncio.Future()
+                finally:
+                    self.engine = None
 
     def _page(self) -> str | None:
         """Where the page is, as long as a server says so."""
