@@ -55,6 +55,7 @@ class Form(NamedTuple):
     options: tuple[str, ...]  # their normal forms, sorted
     schema: str
     must_agree: str  # kind, wants, schema, anchors and options in one
+    is_verb_final: bool  # its language puts verbs last: any two words that changed places are another question
 
     @property
     def key(self) -> str:
@@ -105,6 +106,7 @@ def form(kind: str, title: str | None, text: str, options: Sequence[str] = (), s
         offered,
         shape,
         "\x1e".join((kind, found.wants, shape, "\x1f".join(anchored), "\x1f".join(offered))),
+        found.is_verb_final,
     )
 
 
@@ -181,7 +183,8 @@ def _anchors_apart(a: tuple[str, ...], b: tuple[str, ...]) -> str:
 
 
 def _swapped(a: Form, b: Form) -> list[str] | None:
-    """Two words that have changed places around a third: client calls server, server calls client."""
+    """Two words that have changed places around a third: client calls server, server calls client. Next to each other
+    they may be in either order, unless they are numbers or names, or the verb comes last."""
     one = [word for word in a.words if word not in ASKING]
     other = [word for word in b.words if word not in ASKING]
     apart = [place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right]
@@ -189,7 +192,9 @@ def _swapped(a: Form, b: Form) -> list[str] | None:
         return None
     first, last = apart
     is_swap = one[first] == other[last] and one[last] == other[first]
-    if not is_swap or last - first < 2 or "or" in one[first:last]:
+    are_names = one[first][0] == one[last][0] == "#"
+    is_near = last - first < 2 and not (are_names or a.is_verb_final or b.is_verb_final)
+    if not is_swap or is_near or "or" in one[first:last]:
         return None
     return [a.shown[one[first]], a.shown[one[last]]]
 

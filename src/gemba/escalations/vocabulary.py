@@ -43,8 +43,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Say nothing about what is asked. English, German, Spanish; folded, not stemmed.
-FILLER = _words("""
+# Say nothing about what is asked; folded, not stemmed.
+_ENGLISH = _words("""
     a an the this that these those i me my we us our you your he him his she her it its they them their
     am is are be been being do does doing done have has having
     should shall can could may might must will would ought
@@ -54,15 +54,22 @@ FILLER = _words("""
     ok okay fine alright acceptable possible best just also now here there so then well if whether
     really actually exactly maybe perhaps currently simply
     in on at of for with by as via to into onto from about within regarding concerning and
+""")
+_GERMAN = _words("""
     ich wir mir mich uns du dir er sie es ihr ihnen der die das den dem des ein eine einen einem einer eines
     soll sollen sollte sollten wurde darf durfen durfte kann konnen konnte muss mussen will wollen mochte mochten
     bitte danke hallo sag sage sagen fur auf im an mit zu zum zur von vom bei als und ist sind sein wird werden
     dieser diese dieses diesen hier jetzt ob verwenden verwende verwendet benutzen benutze benutzt nutzen nutze nehmen
     nehme wahlen
+""")
+_SPANISH = _words("""
     el la los las un una unos unas de del en al por para con yo nosotros tu usted debo debemos deberia deberiamos puedo
     podemos puede podria quieres quiere favor gracias hola es son esta este estos estas y se nos lo usar uso usamos
     utilizar utilizo elegir
 """)
+FILLER = _ENGLISH | _GERMAN | _SPANISH
+# A text with one of these puts its verbs last: who does it to whom is in the order of the others.
+VERB_FINAL = _GERMAN - _ENGLISH - _SPANISH
 NEGATIONS = _words(
     "not no never without cannot nor neither nicht kein keine keinen keinem keiner nie niemals ohne nunca sin jamas"
 )
@@ -129,7 +136,17 @@ _SAME_WORDS = """
     behavior behaviour
     execute run
     modify change alter
-    keep retain
+    keep kept retain
+    build built
+    find found
+    give given gave
+    hide hidden
+    hold held
+    make made
+    send sent
+    show shown
+    throw thrown
+    write written
     allow permit
     fix repair
     begin start

@@ -20,6 +20,7 @@ from gemba.escalations.vocabulary import (
     OPENING,
     REQUESTING,
     SECONDS,
+    VERB_FINAL,
     stem_of,
 )
 
@@ -27,7 +28,7 @@ from gemba.escalations.vocabulary import (
 class Reading:
     """What is found in a text so far."""
 
-    __slots__ = ("anchors", "exact", "is_asked", "marks", "negated", "shown", "wants", "words")
+    __slots__ = ("anchors", "exact", "is_asked", "is_verb_final", "marks", "negated", "shown", "wants", "words")
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -37,6 +38,7 @@ class Reading:
         self.marks: list[tuple[str, int]] = []  # prepositions and the place of the word they stand before
         self.negated = False
         self.is_asked = False  # there is a question mark outside of quotes
+        self.is_verb_final = False  # as German and Japanese are
         self.wants = ""
 
 
@@ -77,6 +79,9 @@ def read(text: str) -> Reading:
         found.wants = ""
     elif found.is_asked and not found.wants:
         found.wants = "decision"
+    elif found.wants == "fact":
+        # What is done to something now and what was done are one decision, but two facts.
+        found.anchors += [f"{stem} now" for stem, word in found.shown.items() if word.endswith("ing") and stem != word]
     return found
 
 
@@ -105,13 +110,16 @@ class _Look(NamedTuple):
     is_special: bool  # a word whose neighbours count, or one that says what is wanted
 
 
+_SPECIAL = (OPENING, DIRECTIONS, SECONDS, NEGATIONS, VERB_FINAL)
+
+
 def _look(chunk: str) -> _Look:
     core = chunk if chunk.isalpha() else _bare(chunk)
     ends = chunk[-1] in _CLAUSE_ENDS
-    if not core.isalpha() or (not core.isascii() and _EAST_ASIAN.search(core)):
+    if not core.isalpha() or (not core.isascii() and _EAST_ASIAN.search(core)) or _is_letter(core):
         return _Look("", "", core, ends, False)
     word = folded(core)
-    is_special = word in OPENING or word in DIRECTIONS or word in SECONDS or word in NEGATIONS or word == "you"
+    is_special = word == "you" or any(word in words for words in _SPECIAL)
     return _Look(word, "" if word in FILLER or word in NEGATIONS else stem_of(word), core, ends, is_special)
 
 
@@ -127,7 +135,7 @@ def _read_plain(text: str, found: Reading) -> None:
             _read_special(word, stem, written, begins, previous, found)
         elif stem:
             _add(stem, written, found)
-        elif written and not word:
+        elif written and not word and not (begins and _is_letter(written)):
             _read_chunk(written, found, begins)
         previous, begins = word, ends
 
@@ -137,6 +145,7 @@ def _read_special(word: str, stem: str, written: str, begins: bool, previous: st
         _opened(word, begins, found)
     elif word == "you" and previous in REQUESTING and found.wants == "decision":
         found.wants = "request"
+    found.is_verb_final = found.is_verb_final or word in VERB_FINAL
     joined = COMPOUNDS.get((previous, word))
     if joined is not None:
         if found.words and found.words[-1] == stem_of(previous):
@@ -214,6 +223,7 @@ def _read_chunk(chunk: str, found: Reading, begins: bool = False) -> None:
 
 def _read_east_asian(chunk: str, found: Reading) -> None:
     """Scripts without spaces: runs of kanji and katakana are words, hiragana is grammar but for a few of its words."""
+    found.is_verb_final = True
     if not re.search("[\u3040-\u30ff]", chunk):
         chunk = _CHINESE_FILLER.sub("", chunk)
     for run in _SCRIPT_RUN.findall(chunk):
@@ -242,6 +252,11 @@ def _bare(chunk: str) -> str:
     if len(bare) > 2 and bare[0] == bare[-1] == "_":
         bare = bare.strip("_")
     return bare.strip(_EDGE)
+
+
+def _is_letter(word: str) -> bool:
+    """A capital that stands alone is a name, but where a sentence begins with it."""
+    return len(word) == 1 and word.isupper() and word != "I"
 
 
 def _is_name(chunk: str) -> bool:
