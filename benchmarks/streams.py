@@ -43,15 +43,15 @@ def main(seconds: int) -> int:
 
 def measured_within(server: RunningServer, database: str, seconds: int, asked_before: int) -> bool:
     """Measure one round and print its line; was it within the limit?"""
-    audience = Audience(server.url, server.token, READERS, server.get("/api/escalations")["as_of"])
-    before, begun = usage(server.process.pid), time.monotonic()
-    for number in range(seconds * ASKS_PER_SECOND):
-        time.sleep(max(0.0, begun + number / ASKS_PER_SECOND - time.monotonic()))
-        session = session_id(number % SESSIONS)
-        wire.append_frame(str(server.home), session, ask_frame(server.workspace, session))
-    after, took = usage(server.process.pid), time.monotonic() - begun
-    taken_in(server, asked_before + seconds * ASKS_PER_SECOND)
-    heard = audience.until(server.get("/api/escalations")["as_of"])
+    with Audience(server.url, server.token, READERS, server.get("/api/escalations")["as_of"]) as audience:
+        before, begun = usage(server.process.pid), time.monotonic()
+        for number in range(seconds * ASKS_PER_SECOND):
+            time.sleep(max(0.0, begun + number / ASKS_PER_SECOND - time.monotonic()))
+            session = session_id(number % SESSIONS)
+            wire.append_frame(str(server.home), session, ask_frame(server.workspace, session))
+        after, took = usage(server.process.pid), time.monotonic() - begun
+        taken_in(server, asked_before + seconds * ASKS_PER_SECOND)
+        heard = audience.until(server.get("/api/escalations")["as_of"])
     assert not heard.trouble, heard.trouble
     assert heard.complete == READERS, f"only {heard.complete} readers got everything"
     assert heard.deliveries == heard.events * READERS >= seconds * ASKS_PER_SECOND * READERS

@@ -25,23 +25,21 @@ MOST_GROWTH_MB = 32
 @pytest.mark.timeout(effort(120, 900))
 def test_a_crowd_of_readers_misses_nothing_while_asks_keep_coming(server: RunningServer) -> None:
     draw = random.Random(SEED)
-    after = server.get("/api/escalations")["as_of"]
-    audience = Audience(server.url, server.token, READERS, after)
     asks = SECONDS * ASKS_PER_SECOND
-
-    begun, used = time.monotonic(), cpu_seconds(server)
-    warm = 0.0
-    for number in range(asks):
-        # There is nothing to wait for but the moment itself.
-        time.sleep(max(0.0, begun + (number + draw.random()) / ASKS_PER_SECOND - time.monotonic()))
-        ask = {"kind": "question", "role": "manager", "mode": "balanced", "text": f"Shall I go on with {number}?"}
-        server.append("GembaAsk", ask, f"session-{draw.randrange(SESSIONS)}")
-        if number == asks // 3:
-            warm = memory_mb(server)
-    busy = (cpu_seconds(server) - used) / (time.monotonic() - begun)
-    retry_until(lambda: server.get("/api/doctor")["counters"].get("frames_ingested") == asks, timeout=60)
-    heard = audience.until(server.get("/api/escalations")["as_of"])
-    memory = memory_mb(server)
+    with Audience(server.url, server.token, READERS, server.get("/api/escalations")["as_of"]) as audience:
+        begun, used = time.monotonic(), cpu_seconds(server)
+        warm = 0.0
+        for number in range(asks):
+            # There is nothing to wait for but the moment itself.
+            time.sleep(max(0.0, begun + (number + draw.random()) / ASKS_PER_SECOND - time.monotonic()))
+            ask = {"kind": "question", "role": "manager", "mode": "balanced", "text": f"Shall I go on with {number}?"}
+            server.append("GembaAsk", ask, f"session-{draw.randrange(SESSIONS)}")
+            if number == asks // 3:
+                warm = memory_mb(server)
+        busy = (cpu_seconds(server) - used) / (time.monotonic() - begun)
+        retry_until(lambda: server.get("/api/doctor")["counters"].get("frames_ingested") == asks, timeout=60)
+        heard = audience.until(server.get("/api/escalations")["as_of"])
+        memory = memory_mb(server)
 
     print(
         f"{READERS} readers, {heard.events} events, {heard.deliveries} deliveries: p50 {heard.percentile(50)} ms, "
@@ -59,11 +57,10 @@ def test_a_crowd_of_readers_misses_nothing_while_asks_keep_coming(server: Runnin
 def test_more_readers_than_a_process_may_usually_open_files(stopped_server: RunningServer) -> None:
     few = ("/bin/sh", "-c", 'ulimit -S -n 64 && exec "$0" "$@"', str(BIN / "gemba"))
     stopped_server.start(few)
-    audience = Audience(stopped_server.url, stopped_server.token, 100, 0)
-
-    stopped_server.append("GembaAsk", {"kind": "question", "role": "coach", "text": "Can all of you hear me?"})
-    stopped_server.events("?after=0").until("escalation_opened")
-    heard = audience.until(stopped_server.get("/api/escalations")["as_of"])
+    with Audience(stopped_server.url, stopped_server.token, 100, 0) as audience:
+        stopped_server.append("GembaAsk", {"kind": "question", "role": "coach", "text": "Can all of you hear me?"})
+        stopped_server.events("?after=0").until("escalation_opened")
+        heard = audience.until(stopped_server.get("/api/escalations")["as_of"])
 
     assert (heard.trouble, heard.complete) == ([], 100)
 
