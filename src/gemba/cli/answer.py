@@ -100,8 +100,7 @@ def _answer_group(door: Door, target: str, body: dict[str, Any], as_json: bool) 
             _tell(one, by_server=door.is_server)
         for one in refused:
             click.echo(f"not answered {one['id']}: {one_line(one['detail'], 200)}")
-    if not answered:
-        raise click.exceptions.Exit(1)
+    sys.exit(0 if answered else 1)
 
 
 def _tell(item: dict[str, Any], *, by_server: bool) -> None:

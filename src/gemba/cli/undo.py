@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from gemba.cli.complete import ids_of
@@ -32,5 +34,4 @@ def command(folder: str | None, ids: tuple[str, ...], as_json: bool) -> None:
             click.echo(f"open again: {one['id']}")
         for one in undone["refused"]:
             click.echo(f"not undone {one['id']}: {one_line(one['detail'], 200)}")
-    if not undone["reopened"]:
-        raise click.exceptions.Exit(1)
+    sys.exit(0 if undone["reopened"] else 1)
