@@ -13,7 +13,7 @@ from gemba.text import cells, fold, one_line
 
 _GAP = "  "
 _LONGEST_NAME = 20
-_BAR = 16
+_SHORTEST_BAR, _LONGEST_BAR = 4, 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -69,7 +69,7 @@ def _sentences(found: dict[str, Any], days: int) -> list[str]:
     ends = {"answered": "answered", "by_default": "by default", "expired": "expired", "declined": "declined"}
     told = [f"{total[name]} {words}" for name, words in ends.items() if total[name]]
     rate = total["questions_per_agent_hour"]
-    often = "" if rate is None else f" That is {rate:.2g} per agent hour."
+    often = "" if rate is None else f" That is {rate:,.1f} per agent hour."
     sentences = [f"{total['asked']} asked {when}{': ' + ', '.join(told) if told else ''}.{often}"]
     for did, name in (("Seen", "to_see"), ("Answered", "to_answer")):
         if total[f"{name}_p50"] is not None:
@@ -83,8 +83,7 @@ def _sentences(found: dict[str, Any], days: int) -> list[str]:
 
 
 def _table(rows: list[dict[str, Any]], room: int) -> list[str]:
-    """As many of the columns as there is room for, the least important left out first."""
-    longest = max(row["blocked_minutes"] for row in rows)
+    """As many of the columns as there is room for, the least important left out first; in what is left, bars."""
     priced = rows[0]["cost"] is not None
     columns = {
         "day": _Column("day", [row["day"] for row in rows], is_text=True),
@@ -97,21 +96,29 @@ def _table(rows: list[dict[str, Any]], room: int) -> list[str]:
         "to answer": _Column("to answer", [_span(row["to_answer_p50"]) for row in rows]),
         "blocked": _Column("blocked", [_span(row["blocked_minutes"] * 60) for row in rows]),
         **({"cost": _Column("cost", [f"{row['cost']:,.2f}" for row in rows])} if priced else {}),
-        "bar": _Column("", [_bar(row["blocked_minutes"], longest) for row in rows], is_text=True),
     }
-    for name in ("bar", "default", "to see", "cost", "answered", "agent", "to answer", "kind", "blocked"):
-        if sum(column.width + len(_GAP) for column in columns.values()) - len(_GAP) <= room:
+    for name in ("default", "to see", "cost", "answered", "agent", "to answer", "kind", "blocked"):
+        if _width(columns) <= room:
             break
         columns.pop(name, None)
+    longest = max(row["blocked_minutes"] for row in rows)
+    left = min(room - _width(columns) - len(_GAP), _LONGEST_BAR)
+    if longest and left >= _SHORTEST_BAR:
+        bars = [_bar(row["blocked_minutes"] / longest * left) for row in rows]
+        columns["bar"] = _Column("", bars, is_text=True)
     shown = list(columns.values())
     head = _GAP.join(column.cell(column.title) for column in shown).rstrip()
     body = (_GAP.join(column.cell(column.values[number]) for column in shown) for number in range(len(rows)))
     return [click.style(head, bold=True), *(line.rstrip() for line in body)]
 
 
-def _bar(value: float, longest: float) -> str:
-    """A bar as long as its share of the longest, to an eighth of a column."""
-    eighths = round(value / longest * _BAR * 8) if longest else 0
+def _width(columns: dict[str, _Column]) -> int:
+    return sum(column.width + len(_GAP) for column in columns.values()) - len(_GAP)
+
+
+def _bar(length: float) -> str:
+    """A bar that is so many columns long, to an eighth of one."""
+    eighths = round(length * 8)
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 

@@ -124,6 +124,28 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
         lines += labelled("the code moved since:", moved(item["stale"]))
     if item["resolution"] is not None:
         lines += labelled(f"→ {_how(item)}", item["resolution"]["text"], whole=whole)
+    else:
+        lines += _help_with(item, id)
+    if item["delivery"] == "undelivered" and item["delivery_note"]:
+        lines += labelled("undelivered:", item["delivery_note"], whole=whole)
+    return lines
+
+
+def _help_with(item: dict[str, Any], id: str) -> list[str]:
+    """What makes it easier to answer: who else asks, what was answered before, what was proposed."""
+    lines: list[str] = []
+    if item["group_size"] > 1:
+        others = item["group_size"] - 1
+        asks = "1 more asks" if others == 1 else f"{others} more ask"
+        lines += labelled("≡", f"{asks} the same: gemba answer {id} … --group answers them all")
+    if (earlier := item["precedent"]) is not None:
+        lines += labelled(
+            f"↺ {age(earlier['at'])} ago, to {one_line(earlier['session_id'], 40)}:", earlier["answer"]["text"]
+        )
+    if (proposal := item["proposal"]) is not None:
+        waits = "the check" if proposal["verifier"] == "check" else f"a second person: gemba confirm {id}"
+        state = f"waits for {waits}" if proposal["state"] == "waiting" else f"refused: {proposal['note']}"
+        lines += labelled(f"? {one_line(proposal['by'], 40)} proposes (it {state}):", proposal["text"])
     return lines
 
 
@@ -137,6 +159,13 @@ def _marks(item: dict[str, Any]) -> list[str]:
         marks.append("its worktree is gone" if item["stale"]["gone"] else "the code moved since")
     if item["delivery"] == "undelivered":
         marks.append("undelivered")
+    if item["resolution"] is None:
+        if item["reminders"]:
+            marks.append(f"reminded {item['reminders']} times" if item["reminders"] > 1 else "reminded")
+        if item["expires_at"]:
+            marks.append(f"until {local_time(item['expires_at'])}")
+    elif item["held_until"]:
+        marks.append(f"held until {local_time(item['held_until'])}: gemba undo")
     return marks
 
 
@@ -156,5 +185,8 @@ def moved(stale: dict[str, Any]) -> str:
 def _how(item: dict[str, Any]) -> str:
     """How it ended, and by whom where that is not said already."""
     resolution = item["resolution"]
-    by = f" in the {resolution['by']}" if resolution["by"] == "pane" else f" by the {resolution['by']}"
-    return f"{_SETTLED[resolution['outcome']]}{by}:"
+    who = resolution["who"] if resolution["by"] == "operator" else None
+    by = f" in the {resolution['by']}" if resolution["by"] == "pane" else f" by {who or 'the ' + resolution['by']}"
+    if who == "operator":
+        by = " by the operator"
+    return f"{_SETTLED[resolution['outcome']]}{' late' if resolution['late'] else ''}{by}:"
