@@ -1,6 +1,7 @@
 """What attention costs, from real asks and answers: over HTTP on both databases, and at the operator's terminal."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -147,21 +148,9 @@ def test_the_command_says_the_totals_and_shows_a_table(operator: Operator) -> No
     shown = operator.ok("attention")
 
     assert shown.startswith("4 asked in the last 7 days: 3 answered.")
-    assert "Seen after 0s in half of the cases" in shown
+    assert re.search(r"^Seen after \d+s in half of the cases, after \d+s in 9 of 10\.$", shown, re.MULTILINE)
     header, *rows = shown.partition("\n\n")[2].splitlines()
-    assert header.split() == [
-        "day",
-        "agent",
-        "kind",
-        "asked",
-        "answered",
-        "default",
-        "to",
-        "see",
-        "to",
-        "answer",
-        "blocked",
-    ]
+    assert " ".join(header.split()) == "day agent kind asked answered default to see to answer blocked"
     assert [row.split()[1:5] for row in rows] == [["test", "blocker", "3", "3"], ["test", "question", "1", "0"]]
     assert json.loads(operator.ok("attention", "--json"))["total"]["answered"] == 3
     assert "1 asked today" in operator.ok("attention", "--days", "1", "--kind", "question")

@@ -105,6 +105,13 @@ class _Tally:
             self.to_answer.append(max(0, ask.resolved_at - ask.opened_at))
         self.blocked += blocked
 
+    def include(self, other: _Tally) -> None:
+        for outcome, many in other.outcomes.items():
+            self.outcomes[outcome] = self.outcomes.get(outcome, 0) + many
+        self.to_see += other.to_see
+        self.to_answer += other.to_answer
+        self.blocked += other.blocked
+
     def figures(self, price: float) -> dict[str, Any]:
         minutes = self.blocked / _MINUTE
         count = self.outcomes.get
@@ -149,11 +156,15 @@ def summarise(
     """Rows in order of day, agent type and kind, and their total. `at_work` is the time of all agents together."""
     blocked = standing_still(asks, now)
     by_row: dict[tuple[int, str, str], _Tally] = {}
-    whole = _Tally()
     for ask in asks:
-        row = by_row.setdefault((ask.opened_at // clock.DAY, ask.agent_type, ask.kind), _Tally())
-        for tally in (row, whole):
-            tally.add(ask, blocked.get(ask.id, 0))
+        key = (ask.opened_at // clock.DAY, ask.agent_type, ask.kind)
+        tally = by_row.get(key)
+        if tally is None:
+            tally = by_row[key] = _Tally()
+        tally.add(ask, blocked.get(ask.id, 0))
+    whole = _Tally()
+    for tally in by_row.values():
+        whole.include(tally)
     rows = [
         AttentionRow(day=clock.rfc3339(day * clock.DAY)[:10], agent_type=agent_type, kind=kind, **tally.figures(price))
         for (day, agent_type, kind), tally in sorted(by_row.items())
