@@ -20,7 +20,7 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
-from gemba.escalations import assumptions, delivery, projection, reply, rules, verbs
+from gemba.escalations import assumptions, delivery, derived, projection, reply, rules, verbs
 from gemba.escalations import store as escalations
 from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.journal import keep_journal
@@ -83,6 +83,7 @@ class App:
     def open(cls, workspace: Workspace, settings: Settings, home: Path) -> App:
         database = open_database(workspace.database_url(settings), workspace.backups)
         try:
+            derived.refresh(database)
             return cls(workspace, settings, home, database)
         except BaseException:
             database.close()

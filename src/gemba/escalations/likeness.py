@@ -12,7 +12,8 @@ questions costs work.
 which any two like asks share at least one: they are looked up, instead of comparing with everything. All takes time
 linear in the text: words are those of the first `_LOOKED_AT` characters, the rest must be equal as it is.
 
-Stored keys and bands are those of this module: a change of the normal form takes a migration that computes them anew.
+Stored keys and bands are those of this module: a change of the normal form is one of `derived.VERSION`, by which they
+are made anew.
 """
 
 from __future__ import annotations
