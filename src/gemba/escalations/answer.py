@@ -122,23 +122,14 @@ def judge(channel: Channel, options: list[str], schema: dict[str, Any] | None, a
 def judge_default(
     channel: Channel, options: list[str], schema: dict[str, Any] | None, text: str | None, option: int | None
 ) -> Reply | None:
-    """A policy's own answer; None when it has none, or one that does not fit this ask."""
-    if text is None and option is None:
+    """A policy's own answer; None when it has none, or one that does not fit this ask. Only an ask has one."""
+    if channel is not Channel.TOOL_CALL:
         return None
     try:
         judged = judge(channel, options, schema, Respond(text=text, option=option))
     except Invalid:
         return None
     return msgspec.structs.replace(judged, outcome="default", by="policy")
-
-
-def fits(channel: Channel, options: list[str], schema: dict[str, Any] | None, answer: Respond) -> bool:
-    """Whether an answer given elsewhere, to a like ask, would be one here."""
-    try:
-        judge(channel, options, schema, answer)
-    except Invalid:
-        return False
-    return True
 
 
 def checked_text(text: str | None) -> str:

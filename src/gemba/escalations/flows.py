@@ -18,10 +18,10 @@ import msgspec
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, select, update
 
 from gemba import clock, shell
-from gemba.errors import Invalid, Unusable
+from gemba.errors import Unusable
 from gemba.escalations import delivery, verifier
-from gemba.escalations.answer import judge
-from gemba.escalations.escalation import Channel, Reply, Respond, State
+from gemba.escalations.answer import judge_default
+from gemba.escalations.escalation import Channel, Reply, State
 from gemba.escalations.notify import Notice, Sent, send
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import escalations, get_locked, options_of, policy_of, schema_of, settle
@@ -223,14 +223,8 @@ def _default(row: Row[Any]) -> Reply | None:
     policy = policy_of(row)
     if policy.verify is not None and policy.verify.person:
         return None
-    given = Respond(text=policy.default_answer, option=policy.default_option)
-    if given == Respond() or row.channel != Channel.TOOL_CALL:
-        return None
-    try:
-        fitting = judge(Channel.TOOL_CALL, options_of(row), schema_of(row), given)
-    except Invalid:
-        return None
-    return msgspec.structs.replace(fitting, outcome="default", by="policy")
+    answer, option = policy.default_answer, policy.default_option
+    return judge_default(Channel(row.channel), options_of(row), schema_of(row), answer, option)
 
 
 def notice_of(connection: Connection, notice_id: str) -> dict[str, Any] | None:
