@@ -30,6 +30,7 @@ or one a line where it goes on). Errors are one line on stderr.
 | 1 | refused, or failed | every error, and a wait that nobody has answered yet |
 | 2 | the command line is wrong | |
 | 10, 11, 12, 13 | | of a wait: answered by default, expired, declined, withdrawn |
+| 14 | | of `gemba-ask --next`: no answer waits |
 
 `gemba` works with a running server and without one, and prints the same. Its workspace is that of `-C FOLDER`, else
 `GEMBA_WORKSPACE`, else the nearest folder above that has `.gemba/`. An ID may be the beginning or the end of an id;
