@@ -75,6 +75,33 @@ def test_a_group_takes_new_asks_as_long_as_somebody_in_it_waits(api: Api) -> Non
     assert (one(api, fourth)["group_id"], one(api, fourth)["group_size"]) == (fourth, 1)
 
 
+def test_an_ask_that_joins_while_the_first_is_answered_waits_in_its_group(api: Api) -> None:
+    first = api.ask(session="s-1")
+    row = {"channel": "tool_call", "kind": "question", "title": None, "text": "Which port?", "options": "[]"}
+    joining: list[dict[str, Any]] = [{**row, "id": "joins", "opened_at": 1}]
+    answering = threading.Thread(target=lambda: answer(api, first, text="8080"))
+    with api.app.database.transaction() as tx:
+        precedents.assign(tx, joining)
+        answering.start()
+        if not api.app.database.is_sqlite:  # which answers when we are done
+            answering.join()
+    answering.join()
+
+    assert joining[0]["group_id"] == first
+    assert one(api, first)["state"] == "resolved"
+    assert one(api, api.ask(session="s-2"))["precedent"]["escalation_id"] == first
+
+
+def test_an_id_that_comes_again_with_another_text_takes_nobody_with_it(api: Api) -> None:
+    row = {"channel": "tool_call", "kind": "question", "title": None, "options": "[]", "id": "same", "opened_at": 1}
+    for text in ("Should I delete the production database?", "Should I delete the production databases of old?") * 2:
+        with api.app.database.transaction() as tx:
+            precedents.assign(tx, [{**row, "text": text}])
+
+    with api.app.database.read() as connection:
+        assert set(connection.execute(select(precedents.likes.c.ref)).scalars()) == {"same"}
+
+
 def test_what_is_read_twice_is_grouped_once(logs: Logs) -> None:
     line = logs.ask("Which port?")
     logs.take(line, log="a.jsonl")

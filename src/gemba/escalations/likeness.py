@@ -34,6 +34,7 @@ _LOOKED_AT = 2_000
 _LONG = 6  # letters that a word needs to be recognised in spite of a typing error
 _BEGINNING = 3  # letters in which no typing error is looked for
 _MOST_LONG = 5
+_REMEMBERED = 45  # characters of a word that is likely to come again
 _BITS = 2**63 - 1  # what a column of both databases holds
 
 
@@ -111,7 +112,7 @@ def form(kind: str, title: str | None, text: str, options: Sequence[str] = (), s
     )
 
 
-@functools.lru_cache(4_096)
+@functools.lru_cache(1_024)
 def option_form(option: str) -> str:
     """The normal form of an option: two that differ in case, accents or punctuation alone are one."""
     words = folded(option).split()
@@ -241,4 +242,8 @@ def _digest_number(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
 
 
-_number = functools.lru_cache(16_384)(_digest_number)
+_number_again = functools.lru_cache(16_384)(_digest_number)
+
+
+def _number(word: str) -> int:
+    return _number_again(word) if len(word) <= _REMEMBERED else _digest_number(word)

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Row, Select, Table, Text, insert, select
+from sqlalchemy import BigInteger, Column, Connection, Row, Select, Table, Text, select
+from sqlalchemy.dialects.postgresql import insert
 
 from gemba import clock
 from gemba.escalations import likeness
@@ -125,13 +126,14 @@ def _waiting_groups(dialect: str) -> Select[Any]:
 
 
 def _store(connection: Connection, pairs: list[tuple[int, str]]) -> None:
-    """Each ask that is taken in has some of these: past the layers that would handle them one by one."""
+    """Each ask that is taken in has some of these: past the layers that would handle them one by one. An id that comes
+    once more, with another text, may bring what is there already."""
     if connection.dialect.name == "postgresql":
         bands, refs = zip(*pairs, strict=True)
         rows = select(unnested(bands, BigInteger()), unnested(refs, Text()))
-        connection.execute(insert(likes).from_select(["band", "ref"], rows))
+        connection.execute(insert(likes).from_select(["band", "ref"], rows).on_conflict_do_nothing())
     else:
-        connection.exec_driver_sql("insert into likes (band, ref) values (?, ?)", pairs)
+        connection.exec_driver_sql("insert or ignore into likes (band, ref) values (?, ?)", pairs)
 
 
 def _remember(groups: dict[int, list[_Group]], group: _Group, bands: Iterable[int]) -> None:

@@ -58,6 +58,7 @@ _SCRIPT_RUN = re.compile(
 _JAPANESE_NOT = re.compile("ない|ません|なく|ずに")
 _JAPANESE_WHICH = re.compile("どれ|どの|どちら|どっち|なに|なん")
 _CHINESE_FILLER = re.compile("应该|請問|请问|我们|我們|可以|这个|這個|是否|我|吗|嗎|呢|的")
+_LONGEST_WORD = 40
 _COMPARISON = re.compile(r"[<>=!]*[<>=][<>=]*")
 _CLAUSE_ENDS = ".,;:!?-—\u2013。、\uff1f\uff01"
 _EDGE = ".,;:!?¿¡()[]{}…—\u2013|\"'`\u2019\u2018“”„«»「」、。\uff1f\uff01\uff08\uff09"
@@ -92,7 +93,7 @@ def _read_quoted(text: str, found: Reading) -> None:
         found.anchors.append('"' + folded(" ".join(words)))
         return
     chunk = words[0].removesuffix("()")
-    if chunk.isalpha() and not _EAST_ASIAN.search(chunk):
+    if _is_word(chunk):
         stem = stem_of(folded(chunk))
         found.exact.append((stem, chunk))
         _add(stem, chunk, found)
@@ -116,7 +117,7 @@ _SPECIAL = (OPENING, DIRECTIONS, SECONDS, NEGATIONS, VERB_FINAL)
 def _look(chunk: str) -> _Look:
     core = chunk if chunk.isalpha() else _bare(chunk)
     ends = chunk[-1] in _CLAUSE_ENDS
-    if not core.isalpha() or (not core.isascii() and _EAST_ASIAN.search(core)) or _is_letter(core):
+    if not _is_word(core) or _is_letter(core):
         return _Look("", "", core, ends, False)
     word = folded(core)
     is_special = word == "you" or any(word in words for words in _SPECIAL)
@@ -189,7 +190,7 @@ def _read_chunk(chunk: str, found: Reading, begins: bool = False) -> None:
     apostrophe = chunk.replace("\u2019", "'")
     if "'" in apostrophe:
         head, _, tail = apostrophe.rpartition("'")
-        if head.isalpha() and tail.isalpha():
+        if _is_word(head) and _is_word(tail):
             word, tail = folded(head), tail.lower()
             opening = word[:-1] if tail == "t" else word
             if opening in OPENING:
@@ -199,7 +200,7 @@ def _read_chunk(chunk: str, found: Reading, begins: bool = False) -> None:
             elif word not in FILLER:
                 _add(stem_of(word), head, found)
             return
-    if "-" in chunk and all(part.isalpha() for part in chunk.split("-")):
+    if "-" in chunk and all(map(_is_word, chunk.split("-"))):
         parts = folded(chunk).split("-")
         if len(parts[0]) == 1:  # e-mail
             parts = ["".join(parts)]
@@ -252,6 +253,11 @@ def _bare(chunk: str) -> str:
     if len(bare) > 2 and bare[0] == bare[-1] == "_":
         bare = bare.strip("_")
     return bare.strip(_EDGE)
+
+
+def _is_word(core: str) -> bool:
+    """A plain one, as long as words are: longer ones are names of something, and none that is worth remembering."""
+    return core.isalpha() and len(core) <= _LONGEST_WORD and (core.isascii() or not _EAST_ASIAN.search(core))
 
 
 def _is_letter(word: str) -> bool:
