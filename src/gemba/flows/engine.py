@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -53,6 +54,8 @@ _AGAIN_SECONDS = 30.0
 _FORGET_SECONDS = 3_600.0
 _KEEP = clock.DAY
 _FORGET_AT_ONCE = 500
+_END_SECONDS = 10.0
+_LOOK_SECONDS = 0.02
 _FAILED = ["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _OVER = ["SUCCESS", *_FAILED]
 _OPEN = ["PENDING", "ENQUEUED"]
@@ -190,12 +193,16 @@ class Engine:
                 await self._flows[name](flow, **args)
                 await flow.change(wanted.finish, id)
             except Exception as error:
-                log.exception("a flow failed and will be run again", flow=name, id=id, run=number)
+                pause = _AGAIN_SECONDS
+                if isinstance(error, REFUSALS):
+                    pause = _RETRY_SECONDS
+                    log.warning("a step could not be recorded, its flow is run again", id=id, reason=reason_of(error))
+                else:
+                    log.exception("a flow failed and will be run again", flow=name, id=id, run=number)
                 trouble = error.__class__.__name__
                 again = await self._change(lambda tx: wanted.run_again(tx, id, number, trouble))
                 if again is not None:
-                    self._begin_later(again)
-                raise
+                    self._begin_later(again, pause)
 
     async def _start(self, hub: Hub) -> None:
         """Start everything that is wanted: at first whatever has no run, then what is new."""
@@ -221,10 +228,10 @@ class Engine:
         with SetWorkflowID(flow.run_id):
             await DBOS.start_workflow_async(self._workflow, flow.name, flow.id, flow.run, flow.args)
 
-    def _begin_later(self, flow: Wanted) -> None:
+    def _begin_later(self, flow: Wanted, pause: float) -> None:
         async def begin() -> None:
             with self._kept_alive(f"{flow.run_id} later"):
-                await asyncio.sleep(_AGAIN_SECONDS)
+                await asyncio.sleep(pause)
                 await self._begin(flow)
 
         asyncio.get_running_loop().create_task(_persevere(begin))
@@ -386,6 +393,10 @@ def _put_aside(file: Path) -> Path:
 
 def _end(connections: Connections) -> None:
     DBOS.destroy(destroy_registry=True)
+    # It does not wait for its workers: what one of them is still in the middle of has a connection out.
+    deadline = time.monotonic() + _END_SECONDS
+    while connections.pool.checkedout() and time.monotonic() < deadline:  # type: ignore[attr-defined]  # a QueuePool
+        time.sleep(_LOOK_SECONDS)
     connections.dispose()
 
 
