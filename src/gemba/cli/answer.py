@@ -85,7 +85,7 @@ def command(
 
 def _answer_group(door: Door, target: str, body: dict[str, Any], as_json: bool) -> None:
     group_id = door.get(item_path("escalations", target))["group_id"]
-    ids = [row["id"] for row in read_all(door, "escalations", state="unresolved") if row["group_id"] == group_id]
+    ids = [row["id"] for row in read_all(door, "escalations", state="unresolved", group=group_id)]
     ids = ids or [target]  # it was answered meanwhile: whoever did so is told
     answered: list[dict[str, Any]] = []
     refused: list[dict[str, Any]] = []
