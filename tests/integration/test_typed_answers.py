@@ -314,6 +314,26 @@ def test_what_nobody_proposed_is_neither_confirmed_nor_rejected(operator: Operat
         assert "no proposed answer waits for a second person" in operator.refused(*command)
 
 
+def test_a_second_person_confirms_or_rejects_what_was_proposed(alone: Operator) -> None:
+    (alone.workspace / ".gemba/workspace.toml").write_text('[[policy]]\nname = "two"\nverify = { person = true }\n')
+    alone.ok("operator", "add", "maria")
+    id = alone.ask(schema=SCHEMA)
+
+    proposed = alone.ok("answer", suffix(id), "--value", '{"port": 1}')
+    assert proposed.startswith(
+        f'proposed for {id}: {{"port":1}}\nIt is not given yet: a second person must agree first'
+    )
+    assert "somebody else must agree to it" in alone.refused("confirm", suffix(id))
+    rejected = alone.ok("reject", suffix(id), "that one is taken", GEMBA_OPERATOR="maria")
+    assert rejected == f"refused what was proposed for {id}; it waits for another answer\n"
+    alone.ok("answer", suffix(id), "--value", '{"port": 2}')
+    confirmed = json.loads(alone.ok("confirm", suffix(id), "--json", GEMBA_OPERATOR="maria"))
+
+    assert (confirmed["state"], confirmed["resolution"]["value"]) == ("resolved", {"port": 2})
+    assert confirmed["resolution"]["who"] == "operator"
+    assert json.loads(Path(wire.reply_path(str(alone.home), id)).read_bytes())["value"] == {"port": 2}
+
+
 def test_the_terminal_says_how_far_the_code_moved(operator: Operator) -> None:
     def git(*arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=operator.workspace, check=True)
