@@ -15,6 +15,23 @@ Axe = Callable[[Page], list[str]]
 
 WIDTHS = ((1280, 800), (390, 844))
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+POLICIES = """
+[channels.phone]
+url_env = "NOT_SET_ANYWHERE"
+
+[[policy]]
+name = "quick"
+urgency = "blocking"
+kinds = ["question"]
+expire_after = "1s"
+
+[[policy]]
+name = "two-people"
+kinds = ["blocker"]
+remind_after = "10m"
+notify = ["phone", "page"]
+verify = { person = true }
+"""
 LONG = "A long story with `code` in it.\n```\nmake test\n```\n" + "And on it goes. " * 300
 
 
@@ -28,16 +45,7 @@ def fill(server: RunningServer) -> None:
     commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=server.workspace, text=True).strip()
     where = {"cwd": str(server.workspace), "commit": commit}
     subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "on"], cwd=server.workspace, check=True)
-    put(
-        server,
-        "blocked",
-        kind="blocker",
-        text="Which port?",
-        title="Port",
-        options=["80", "443"],
-        bead_id="w-1",
-        **where,
-    )
+    put(server, "blocked", kind="blocker", text="Which port?", title="Port", bead_id="w-1", **where)
     put(server, "asks", text=LONG, wait=True)
     put(server, "claude", "PermissionRequest", tool_name="Bash", tool_input={"command": "rm -r build"})
     put(server, "pane", text="Answered in the pane?")
@@ -102,6 +110,57 @@ def test_screens_with_everything_in_them(full_desk: Desk, axe: Axe) -> None:
     assert found == []
 
 
+def test_what_is_offered_on_cards_and_the_screens_behind_it(
+    open_desk: Callable[..., Desk], start_server: Callable[..., RunningServer], axe: Axe
+) -> None:
+    server = start_server(running=False)
+    (server.workspace / ".gemba/workspace.toml").write_text(POLICIES)
+    server.start()
+    first = put(server, "earlier", text="Which port does staging use?")
+    rule = put(server, "ruled", text="Do we keep the old endpoint?", options=["yes", "no"])
+    put(server, "late", text="Too late?", mode="cautious")
+    retry_until(lambda: server.get("/api/escalations?state=expired")["total"] == 1)
+    server.post(f"/api/escalations/{first}/respond", {"text": "8080"})
+    server.post("/api/rules", {"escalation_id": rule, "option": 1})
+    for number in (1, 2):
+        put(server, f"alike-{number}", text="Which port does staging use?")
+    put(server, "typed", text="Settings?", schema={"type": "object", "properties": {"port": {"type": "integer"}}})
+    put(server, "proposed", kind="blocker", text="May I drop the table?")
+    retry_until(lambda: server.get("/api/escalations?state=unresolved")["total"] == 5)
+    proposed = server.get("/api/escalations?kind=blocker")["escalations"][0]["id"]
+    server.post(f"/api/escalations/{proposed}/respond", {"text": "yes"})
+    desk = open_desk(server, undo=30, reduced_motion="reduce")
+    page = desk.page
+    desk.unfold("Time ran out")
+    group = desk.card("and 1 more asks the same")
+    group.get_by_role("button", name="and 1 more").click()
+    desk.card("Settings?").get_by_role("textbox", name="port").fill("many")
+    desk.card("Settings?").get_by_role("button", name="Send").click()
+    expect(desk.card("Settings?").get_by_role("alert")).to_be_visible()
+    desk.card("old endpoint").get_by_role("button", name="Always answer this so").click()
+    group.get_by_role("button", name="Select").click()
+    found = findings("offers", page, axe)
+    page.keyboard.press("Escape")
+    page.get_by_role("textbox", name="Reply to the 2 selected").fill("8080")
+    page.get_by_role("textbox", name="Reply to the 2 selected").press("Enter")
+    expect(page.get_by_role("group", name="Last answer")).to_be_visible()
+    found += findings("answered", page, axe)
+
+    for path, there in (
+        ("/answered?q=port", ".row"),
+        ("/rules", ".card"),
+        ("/policies", ".timeline"),
+        ("/attention", ".figures"),
+        ("/sessions/alike-1", ".row"),
+        (f"/escalations/{first}", ".card"),
+    ):
+        desk.open(path)
+        expect(page.locator(there).first).to_be_visible()
+        found += findings(path, page, axe)
+
+    assert found == []
+
+
 def test_cards_in_every_state(full_desk: Desk, axe: Axe) -> None:
     desk, page = full_desk, full_desk.page
     desk.card("blocked").get_by_role("button", name="Snooze").click()
@@ -128,8 +187,9 @@ def test_cards_in_every_state(full_desk: Desk, axe: Axe) -> None:
 
 def test_screens_with_nothing_in_them(desk: Desk, axe: Axe) -> None:
     found = []
-    for screen in ("Assumptions", "Health", "Inbox"):
+    for screen in ("Answered", "Assumptions", "Rules", "Policies", "Attention", "Health", "Inbox"):
         desk.go_to(screen)
+        expect(desk.page.locator(".empty, .check").first).to_be_visible()
         found += findings(f"empty {screen}", desk.page, axe)
 
     desk.page.keyboard.press("?")

@@ -8,6 +8,16 @@ from playwright.sync_api import Locator, expect
 from tests.browser.desk import Desk, ask, outcome
 from tests.fixtures.servers import RunningServer
 
+SCREENS = (
+    ("a", "Assumptions"),
+    ("d", "Answered"),
+    ("r", "Rules"),
+    ("p", "Policies"),
+    ("t", "Attention"),
+    ("h", "Health"),
+    ("i", "Inbox"),
+)
+
 # The focused element, or what stands for it, is marked by an outline or a ring that its neighbours do not have.
 FOCUS_IS_VISIBLE = """
 () => {
@@ -209,7 +219,7 @@ def test_going_to_what_is_new(open_desk: Callable[..., Desk], sqlite_server: Run
 
 
 def test_going_from_screen_to_screen(desk: Desk, keys: Keys) -> None:
-    for letter, screen in (("a", "Assumptions"), ("h", "Health"), ("i", "Inbox")):
+    for letter, screen in SCREENS:
         desk.page.keyboard.press("g")
         keys(letter)
         expect(desk.page.get_by_role("heading", name=screen, exact=True)).to_be_focused()
@@ -228,6 +238,8 @@ def test_skipping_the_navigation(desk: Desk, keys: Keys) -> None:
     desk.page.keyboard.press("Enter")
     keys("Tab")
 
+    expect(desk.card("Which?").get_by_role("link", name="session-1")).to_be_focused()
+    keys("Tab")
     expect(desk.card("Which?").get_by_role("button", name="yes")).to_be_focused()
     desk.is_live()
 

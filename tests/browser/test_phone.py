@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
+from gemba.testing import retry_until
 from tests.browser.desk import Desk, ask, outcome
 from tests.fixtures.servers import RunningServer
 
@@ -58,10 +59,40 @@ def test_nothing_is_wider_than_the_phone(phone: Desk) -> None:
     expect(phone.cards.first).to_be_visible()
     assert too_wide(phone) == []
 
-    for screen in ("Assumptions", "Health", "Inbox"):
+    for screen in ("Answered", "Assumptions", "Rules", "Policies", "Health", "Inbox"):
         phone.go_to(screen)
-        expect(phone.page.locator(".card, .check").first).to_be_visible()
+        expect(phone.page.locator(".card, .check, .empty").first).to_be_visible()
         assert too_wide(phone) == [], screen
+
+
+def test_groups_forms_rules_and_histories_fit_a_phone(phone: Desk) -> None:
+    server, long = phone.server, "a/very/long/path/that/does/not/want/to/break/" * 4
+    asked = {"kind": "question", "role": "manager", "mode": "balanced"}
+    first = server.append("GembaAsk", {**asked, "text": f"Which of {long}?"}, "agent-0")
+    retry_until(lambda: server.get("/api/escalations")["total"] == 1)
+    server.post(f"/api/escalations/{first}/respond", {"text": long})
+    for number in (1, 2):
+        server.append("GembaAsk", {**asked, "text": f"Which of {long}?"}, f"agent-{number}-" + "long" * 20)
+    fields = {"type": "object", "properties": {long[:60]: {"type": "string", "description": long}}}
+    server.append("GembaAsk", {**asked, "text": "Typed?", "schema": fields}, "agent-3")
+    expect(phone.cards).to_have_count(2)
+    group = phone.card("and 1 more asks the same")
+    expect(group).to_contain_text("You answered this")
+    group.get_by_role("button", name="and 1 more").tap()
+    phone.card("Typed?").get_by_role("button", name="Select").tap()
+    expect(phone.page.get_by_role("region", name="Answer the selected")).to_be_visible()
+    assert too_wide(phone) == []
+    pressed = [*group.get_by_role("button").all(), *phone.card("Typed?").get_by_role("button").all()]
+    send = group.get_by_role("button", name="Send")
+    assert [one for one in pressed if min(size(one)) < FINGER and one != send] == []
+
+    group.get_by_role("button", name="Always answer this so").tap()
+    assert too_wide(phone) == []
+    for path in ("/answered", "/attention", f"/escalations/{first}", "/sessions/agent-0"):
+        phone.open(path)
+        expect(phone.page.locator("main :is(.rows, .card, .bars)").first).to_be_visible()
+        beyond = [one for one in too_wide(phone) if "figures" not in one and not one.startswith(("<t", "<c"))]
+        assert beyond == [], path
 
 
 def test_what_is_pressed_has_room_for_a_finger(phone: Desk) -> None:

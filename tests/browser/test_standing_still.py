@@ -23,9 +23,9 @@ def box(locator: Locator) -> FloatRect:
     return found
 
 
-def put(server: RunningServer, text: str, *, blocking: bool = False) -> str:
+def put(server: RunningServer, text: str, *options: str, blocking: bool = False) -> str:
     kind = "blocker" if blocking else "question"
-    payload = {"kind": kind, "role": "manager", "mode": "balanced", "text": text, "options": ["a", "b"]}
+    payload = {"kind": kind, "role": "manager", "mode": "balanced", "text": text, "options": list(options)}
     return server.append("GembaAsk", payload)
 
 
@@ -120,7 +120,7 @@ def test_a_card_grows_with_what_is_typed_and_not_beyond_the_window(desk: Desk) -
 
 
 def test_the_focus_is_not_lost_when_the_answer_it_stands_on_is_given_elsewhere(desk: Desk) -> None:
-    id_ = put(desk.server, "Which one?")
+    id_ = put(desk.server, "Which one?", "a", "b")
     desk.card("Which one?").get_by_role("button", name="b").focus()
 
     desk.server.post(f"/api/escalations/{id_}/respond", {"option": 1})
@@ -130,7 +130,7 @@ def test_the_focus_is_not_lost_when_the_answer_it_stands_on_is_given_elsewhere(d
 
 
 def test_a_reason_half_typed_into_a_dismissal_stays_where_it_is_typed(desk: Desk) -> None:
-    id_ = put(desk.server, "Which one?")
+    id_ = put(desk.server, "Which one?", "a", "b")
     desk.card("Which one?").get_by_role("button", name="Dismiss").click()
     desk.page.keyboard.type("because ")
 

@@ -75,12 +75,13 @@ export function SchemaForm({ ref, schema, draft, onDraft, onValue, onLeave, erro
     onLeave();
   }
 
-  // A fault that no field is there for is told below all of them.
-  const unplaced = [...faults].filter(([name]) => !fields?.some((field) => field.name === name));
+  // A fault that no field is there for is told below all of them; of JSON, at its box.
+  const unplaced = fields === null ? [] : [...faults].filter(([name]) => !fields.some((field) => field.name === name));
+  const ofJson = [...faults].map(([name, words]) => (name === "" ? words : `${name}: ${words}`)).join(" · ") || null;
   return (
     <form ref={form} className="typed" aria-label="Answer" noValidate onSubmit={submit} onKeyDown={onKeyDown}>
       {fields === null ? (
-        <JsonField schema={schema} text={draft} fault={faults.get("") ?? null} onText={onDraft} />
+        <JsonField schema={schema} text={draft} fault={ofJson} onText={onDraft} />
       ) : (
         fields.map((field) => (
           <FieldLine

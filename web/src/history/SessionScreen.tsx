@@ -12,7 +12,7 @@ import { Icon } from "../ui/Icon";
 import { More } from "../ui/More";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
 import { firstLine, plainText } from "../ui/plain-text";
-import { formatSpan } from "../ui/time";
+import { formatSeconds } from "../ui/time";
 import { figuresOf, timelineOf, type Entry } from "./timeline";
 
 export function SessionScreen({ id }: { id: string }) {
@@ -70,7 +70,7 @@ function Figures({ escalations, total, assumed }: { escalations: Escalation[]; t
     ["waiting", String(figures.waiting)],
     ["answered", String(figures.answered)],
     ["decided alone", String(assumed)],
-    ["usual wait", figures.usualWait === null ? "–" : formatSpan(figures.usualWait)],
+    ["usual wait", figures.usualWait === null ? "–" : formatSeconds(figures.usualWait / 1_000)],
   ];
   return (
     <dl className="panel counters">

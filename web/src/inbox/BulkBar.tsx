@@ -1,6 +1,7 @@
 /** One answer for all that are selected: floats at the bottom, by key or by hand. What it does not fit stays selected. */
 import { useRef, useState, type KeyboardEvent } from "react";
 import { SchemaForm, type Focusable } from "../answer/SchemaForm";
+import { isActive } from "../api/escalation-list";
 import type { Answer, Escalation } from "../api/types";
 import { currentCard } from "../ui/card-focus";
 import { Icon } from "../ui/Icon";
@@ -15,7 +16,13 @@ import { ReplyBox } from "./ReplyBox";
 import { selectNothing, unselect } from "./selection";
 import { useDeed } from "./useDeed";
 
-export function BulkBar({ chosen }: { chosen: Escalation[] }) {
+interface Props {
+  chosen: Escalation[];
+  /** Takes a card off the screen that was answered from here. */
+  onRelease: (id: string) => void;
+}
+
+export function BulkBar({ chosen, onRelease }: Props) {
   const bar = useRef<HTMLDivElement>(null);
   const field = useRef<Focusable>(null);
   const [text, setText] = useState("");
@@ -24,6 +31,7 @@ export function BulkBar({ chosen }: { chosen: Escalation[] }) {
   const deed = useDeed(first?.id ?? "", (_deed, { changed, refused }) => {
     setText("");
     unselect([...changed, ...refused].map((one) => one.id));
+    for (const one of changed) if (!isActive(one)) onRelease(one.id);
   });
   useHandOverFocus(bar, currentCard);
 

@@ -107,7 +107,6 @@ export function InboxScreen() {
           onApart={onApart}
         />
       ))}
-      {chosen.length > 0 && <BulkBar chosen={chosen} />}
       {unread > 0 && <p className="more">{unread.toLocaleString()} more move up as you answer these.</p>}
       {undelivered.length > 0 && (
         <section className="section" aria-labelledby="section-undelivered">
@@ -142,6 +141,7 @@ export function InboxScreen() {
           <a {...linkTo("answered")}>Search all that was answered</a>
         </p>
       )}
+      {chosen.length > 0 && <BulkBar chosen={chosen} onRelease={onRelease} />}
     </>
   );
 }

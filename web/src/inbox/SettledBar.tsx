@@ -19,7 +19,7 @@ export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props)
   const answer = resolution && answerOf(resolution);
   return (
     <div className="settled">
-      <Icon name={resolution === null ? "clock" : "check"} />
+      <Icon name={resolution === null ? "clock" : resolution.outcome === "expired" ? "hourglass" : "check"} />
       <p className="settled-words">
         <strong>
           {resolution === null

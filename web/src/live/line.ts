@@ -13,7 +13,6 @@ const NAMES = [
   "escalation.dismissed",
   "escalation.expired",
   "escalation.withdrawn",
-  "escalation.answered_late",
   "escalation.reminded",
   "escalation.notified",
   "escalation.proposed",

@@ -47,7 +47,7 @@ test("and what happens when nobody answers", () => {
     { when: "after 8 hours", what: "answer “go on”" },
   ]);
   assert.equal(sentenceOf(PLAIN), "Everything waits until you answer.");
-  assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d" }), "Everything waits; after 1 day expire without an answer.");
+  assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d" }), "Everything waits until you answer: after 1 day expire without an answer.");
 });
 
 test("what an answer must pass is said", () => {

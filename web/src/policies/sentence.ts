@@ -70,6 +70,6 @@ export function verifyWords({ verify }: Policy): string | null {
 /** The whole in one sentence. */
 export function sentenceOf(policy: Policy): string {
   const steps = stepsOf(policy).map(({ when, what }) => `${when} ${what}`);
-  const waits = steps.length === 0 ? "waits until you answer" : `waits; ${listed(steps, "and")}`;
-  return `${subjectOf(policy)} ${waits}.`;
+  const waits = policy.kinds.length > 0 ? "wait" : "waits";
+  return `${subjectOf(policy)} ${waits} until you answer${steps.length === 0 ? "" : `: ${steps.join("; ")}`}.`;
 }

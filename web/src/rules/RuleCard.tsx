@@ -80,12 +80,14 @@ export function RuleCard({ rule, wanted }: { rule: Rule; wanted: boolean }) {
             <a {...linkToOne("escalation", rule.source)}>this question</a>
           </span>
           <span className="age">
-            used {rule.uses}×
-            {rule.last_used_at !== null && (
-              <>
-                , last <Age since={rule.last_used_at} ago />
-              </>
-            )}
+            <span>
+              used {rule.uses}×
+              {rule.last_used_at !== null && (
+                <>
+                  , last <Age since={rule.last_used_at} ago />
+                </>
+              )}
+            </span>
           </span>
         </header>
         <h3 id={`rule-${rule.id}`} className="words rule-question" dir="auto">
