@@ -1,0 +1,424 @@
+"""The engine: what is wanted runs once and to its end, whatever stops it in between. In-process, on both databases."""
+
+import asyncio
+import base64
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import time_machine
+from dbos import DBOS
+from sqlalchemy import Connection, select, text
+from structlog.testing import capture_logs
+
+from gemba import clock
+from gemba.event import Draft, Filter
+from gemba.flows import engine as engine_module
+from gemba.flows import wanted
+from gemba.flows.engine import Engine, Flow, FlowFunction
+from gemba.flows.wanted import Call, flows
+from gemba.store import events
+from gemba.store.database import Database, Transaction
+from gemba.store.hub import Hub
+from gemba.store.migrate import open_database
+from gemba.testing import retry_until
+
+NEWS = Filter(frozenset({"turn_ended"}))
+_PATIENCE = 30.0
+
+T = TypeVar("T")
+
+
+def note(tx: Transaction, ref: str, word: str) -> None:
+    """Something that a flow does, which everybody can see: an event."""
+    tx.emit(Draft("subagent_stopped", {"word": word}, None, ref))
+
+
+def is_let_go(connection: Connection, ref: str) -> bool:
+    found = events.read_after(connection, 0, 10_000)
+    return any(event.name == "tool_use" and event.ref == ref for event in found)
+
+
+class Table:
+    """Flows that note what they do, and wait to be let go."""
+
+    def __init__(self) -> None:
+        self.troubles: list[BaseException] = []
+
+    @property
+    def flows(self) -> Mapping[str, FlowFunction]:
+        return {"work": self.work, "wait": self.wait}
+
+    async def work(self, flow: Flow, ref: str) -> None:
+        await flow.change(note, ref, "begun")
+        if self.troubles:
+            raise self.troubles.pop()
+        await flow.change(note, ref, "done")
+
+    async def wait(self, flow: Flow, ref: str, since: int = 0, due: int | None = None) -> None:
+        await flow.change(note, ref, "begun")
+        let_go = await flow.until(ref, is_let_go, ref, since=since, due=due)
+        await flow.change(note, ref, "let go" if let_go else "too late")
+
+
+class Bench:
+    """A database, and engines on it, one after the other."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self.database = database
+        self.file = folder / "flows.db"
+        self.table = Table()
+        self.lease = 60 * clock.SECOND
+
+    @contextmanager
+    def running(self, executor: str = "here.0", known: Mapping[str, FlowFunction] | None = None) -> Iterator[Engine]:
+        """An engine in a thread of its own: the event loop of one is of no use to the next."""
+        engine = Engine(self.database, self.file, executor, known or self.table.flows, NEWS, self.lease)
+        started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        with ThreadPoolExecutor(1) as threads:
+            running = threads.submit(asyncio.run, self._run(engine, started))
+            loop, ended = started.result(_PATIENCE)
+            try:
+                yield engine
+            finally:
+                loop.call_soon_threadsafe(ended.set)
+                running.result(_PATIENCE)
+                _until_the_engine_is_gone()
+
+    async def _run(self, engine: Engine, started: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -> None:
+        hub, ended = Hub(self.database), asyncio.Event()
+        await hub.start()
+        self.database.on_commit.append(hub.nudge)
+        filling = asyncio.create_task(hub.run())
+        try:
+            async with engine.running(hub):
+                started.set_result((asyncio.get_running_loop(), ended))
+                await ended.wait()
+        finally:
+            self.database.on_commit.remove(hub.nudge)
+            filling.cancel()
+
+    def want(self, name: str, *refs: str, **args: Any) -> None:
+        with self.database.transaction() as tx:
+            wanted.want(tx, name, [Call(f"{name}/{ref}", {"ref": ref, **args}) for ref in refs])
+            tx.emit(Draft("turn_ended", {}))
+
+    def let_go(self, *refs: str) -> None:
+        with self.database.transaction() as tx:
+            for ref in refs:
+                tx.emit(Draft("tool_use", {}, None, ref))
+
+    def words(self, ref: str) -> list[str]:
+        """What the flow of this has noted."""
+        with self.database.read() as connection:
+            found = events.read_after(connection, 0, 10_000)
+        noted = [event for event in found if event.name == "subagent_stopped" and event.ref == ref]
+        return [bytes(event.payload).decode().split('"')[3] for event in noted]
+
+    def rows(self) -> dict[str, Any]:
+        with self.database.read() as connection:
+            return {row.id: row for row in connection.execute(select(flows))}
+
+    def until(self, true: Callable[[], T]) -> T:
+        """Asked again now and then: what the engine notes in its own tables is announced by nobody."""
+        return retry_until(true, timeout=_PATIENCE)
+
+
+def _until_the_engine_is_gone() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "flows end":
+            thread.join()
+
+
+@pytest.fixture
+def bench(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setattr(engine_module, "_POLL_SECONDS", 0.02)
+    database = open_database(database_url)
+    yield Bench(database, tmp_path)
+    database.close()
+
+
+# ---- wanted, run, over -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_wanted_runs_once_and_is_over(bench: Bench) -> None:
+    with bench.running():
+        bench.want("work", "a")
+        bench.want("work", "a", "b")
+
+        bench.until(lambda: bench.words("b") and not bench.rows())
+
+    assert (bench.words("a"), bench.words("b")) == (["begun", "done"], ["begun", "done"])
+
+
+def test_what_was_wanted_while_nobody_ran_runs_when_somebody_does(bench: Bench) -> None:
+    bench.want("work", "a")
+
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "done"]
+
+
+def test_what_was_wanted_in_a_transaction_that_failed_never_runs(bench: Bench) -> None:
+    def fail() -> None:
+        with bench.database.transaction() as tx:
+            wanted.want(tx, "work", [Call("work/a", {"ref": "a"})])
+            raise RuntimeError("rolled back")
+
+    with pytest.raises(RuntimeError, match="rolled back"):
+        fail()
+
+    with bench.running():
+        bench.want("work", "b")
+        bench.until(lambda: bench.words("b") and not bench.rows())
+
+    assert (bench.words("a"), bench.words("b")) == ([], ["begun", "done"])
+
+
+def test_more_than_a_page_of_flows_all_run(bench: Bench) -> None:
+    refs = [f"r{number:03}" for number in range(520)]
+    bench.want("work", *refs)
+
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert all(bench.words(ref) == ["begun", "done"] for ref in (refs[0], refs[299], refs[-1]))
+
+
+# ---- stopped and taken up --------------------------------------------------------------------------------------------
+
+
+def test_a_step_that_is_done_is_not_done_again_after_a_restart(bench: Bench) -> None:
+    bench.want("wait", "a")
+    for _ in range(3):
+        with bench.running() as engine:
+            bench.until(lambda: len(engine.waits) == 1)
+    assert bench.words("a") == ["begun"]
+
+    bench.let_go("a")
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "let go"]
+
+
+def test_a_moment_that_passed_while_nobody_ran_is_noticed_at_once(bench: Bench) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=True) as travelling:
+        since = clock.now()
+        bench.want("wait", "a", since=since, due=since + clock.DAY)
+        with bench.running() as engine:
+            bench.until(lambda: len(engine.waits) == 1)
+
+        travelling.shift(timedelta(days=1))
+
+        with bench.running():
+            bench.until(lambda: not bench.rows())
+    assert bench.words("a") == ["begun", "too late"]
+
+
+def test_an_end_is_quick_however_many_wait_and_leaves_them_all_open(bench: Bench) -> None:
+    refs = [f"r{number:03}" for number in range(120)]
+    bench.want("wait", *refs)
+    with bench.running() as engine:
+        bench.until(lambda: len(engine.waits) == len(refs))
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 1.0
+    assert len(bench.rows()) == len(refs)
+
+    bench.let_go(*refs)
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+    assert all(bench.words(ref) == ["begun", "let go"] for ref in (refs[0], refs[60], refs[-1]))
+
+
+def test_the_runs_of_an_executor_that_stands_still_are_taken_over_within_its_lease(bench: Bench) -> None:
+    bench.want("wait", "a", "b")
+    with bench.running("there.0") as engine:
+        bench.until(lambda: len(engine.waits) == 2)
+    bench.let_go("a")
+    bench.lease = clock.SECOND // 2
+
+    with capture_logs() as logs, bench.running("here.0") as engine:
+        bench.until(lambda: bench.words("a") == ["begun", "let go"] and len(engine.waits) == 1)
+        bench.let_go("b")
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("b") == ["begun", "let go"]
+    taken = [entry for entry in logs if "taken over" in entry["event"]]
+    assert [(entry["executor"], entry["runs"]) for entry in taken] == [("there.0", 2)]
+    with bench.database.read() as connection:
+        assert connection.execute(text("select id from executors")).scalars().all() == ["here.0"]
+
+
+def test_a_run_that_runs_nowhere_is_found_and_taken_up_again(bench: Bench) -> None:
+    bench.lease = clock.SECOND // 10
+    bench.table.troubles.append(asyncio.CancelledError())
+
+    with capture_logs() as logs, bench.running():
+        bench.want("work", "a")
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "done"]
+    assert "runs were lost and are taken up again" in [entry["event"] for entry in logs]
+
+
+# ---- trouble ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_flow_that_fails_is_told_marked_and_run_again_to_its_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "_AGAIN_SECONDS", 0.3)
+    bench.table.troubles.extend([ValueError("secret words of an agent"), KeyError("x")])
+
+    with capture_logs() as logs, bench.running():
+        bench.want("work", "a")
+        row = bench.until(lambda: (row := bench.rows()["work/a"]).trouble and row)
+        assert (row.trouble, row.run) == ("KeyError", 2)
+        bench.until(lambda: bench.rows()["work/a"].trouble == "ValueError")
+        with bench.database.read() as connection:
+            assert wanted.troubled(connection) == [("work/a", "ValueError")]
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "begun", "begun", "done"]
+    told = [entry for entry in logs if entry["event"] == "a flow failed and will be run again"]
+    assert [(entry["flow"], entry["id"], entry["run"]) for entry in told] == [
+        ("work", "work/a", 1),
+        ("work", "work/a", 2),
+    ]
+
+
+def test_a_flow_that_failed_is_run_again_by_the_next_engine_without_a_pause(bench: Bench) -> None:
+    bench.table.troubles.append(ValueError("once"))
+    with bench.running():
+        bench.want("work", "a")
+        bench.until(lambda: bench.rows()["work/a"].trouble)
+
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "begun", "done"]
+
+
+def test_one_that_fails_holds_nobody_else_up(bench: Bench) -> None:
+    bench.table.troubles.append(ValueError("once"))
+    with bench.running():
+        bench.want("work", "a")
+        bench.until(lambda: bench.rows()["work/a"].trouble)
+        bench.want("work", "b")
+        bench.until(lambda: bench.words("b") == ["begun", "done"])
+
+
+def test_a_flow_of_a_name_that_nobody_knows_waits_for_a_program_that_does(bench: Bench) -> None:
+    with bench.running(known={"wait": bench.table.wait}):
+        bench.want("work", "a")
+        bench.until(lambda: bench.rows()["work/a"].trouble == "KeyError")
+
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "done"]
+
+
+def test_the_engines_tables_may_be_lost(bench: Bench) -> None:
+    bench.want("wait", "a")
+    with bench.running() as engine:
+        bench.until(lambda: len(engine.waits) == 1)
+    if bench.database.is_sqlite:
+        for part in bench.file.parent.glob("flows.db*"):
+            part.unlink()
+    else:
+        with bench.database.transaction() as tx:
+            tx.connection.execute(text("drop schema gemba_flows cascade"))
+    bench.let_go("a")
+
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "begun", "let go"]
+
+
+def test_a_row_that_says_it_is_pickled_is_refused_and_its_flow_run_anew(bench: Bench, tmp_path: Path) -> None:
+    bench.want("wait", "a")
+    with bench.running() as engine:
+        bench.until(lambda: len(engine.waits) == 1)
+    made = tmp_path / "made by a pickle"
+    _poison(bench, pickle.dumps(_Touch(str(made))))
+    bench.let_go("a")
+    bench.lease = clock.SECOND // 4
+
+    with capture_logs() as logs, bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert not made.exists()
+    assert bench.words("a")[-1] == "let go"
+    assert "the engine gave a flow up, it is run again" in [entry["event"] for entry in logs]
+
+
+class _Touch:
+    """Makes a file when it is loaded."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return open, (self._path, "w")
+
+
+def _poison(bench: Bench, pickled: bytes) -> None:
+    values = {"inputs": base64.b64encode(pickled).decode(), "how": "py_pickle"}
+    connections = bench.database.engine_beside(bench.file)
+    table = "workflow_status" if bench.database.is_sqlite else "gemba_flows.workflow_status"
+    with connections.begin() as connection:
+        statement = text(f"update {table} set inputs = :inputs, serialization = :how")
+        assert connection.execute(statement, values).rowcount == 1
+    connections.dispose()
+
+
+# ---- forgotten -------------------------------------------------------------------------------------------------------
+
+
+def test_runs_that_are_over_are_forgotten_after_a_day_and_those_that_wait_never(bench: Bench) -> None:
+    with time_machine.travel(datetime.now(UTC), tick=True) as travelling:
+        bench.want("work", "a")
+        bench.want("wait", "b")
+        with bench.running() as engine:
+            bench.until(lambda: len(engine.waits) == 1 and "work/a" not in bench.rows())
+            assert _runs() == {"work/a/1", "wait/b/1"}
+        travelling.shift(timedelta(hours=23))
+        with bench.running() as engine:
+            bench.until(lambda: len(engine.waits) == 1)
+            assert _runs() == {"work/a/1", "wait/b/1"}
+
+        travelling.shift(timedelta(hours=2))
+
+        with bench.running():
+            bench.until(lambda: _runs() == {"wait/b/1"})
+
+
+def _runs() -> set[str]:
+    return {run.workflow_id for run in DBOS.list_workflows()}
+
+
+def test_an_unreadable_file_is_put_aside_and_everything_wanted_runs(sqlite_url: str, tmp_path: Path) -> None:
+    database = open_database(sqlite_url)
+    try:
+        bench = Bench(database, tmp_path)
+        bench.want("work", "a")
+        bench.file.write_bytes(b"no database at all, but long enough to be read as one" * 100)
+
+        with bench.running():
+            bench.until(lambda: not bench.rows())
+
+        assert bench.words("a") == ["begun", "done"]
+        assert [file.read_bytes()[:11] for file in tmp_path.glob("flows.db.unreadable-*")] == [b"no database"]
+    finally:
+        database.close()
