@@ -323,9 +323,11 @@ def test_a_second_person_confirms_or_rejects_what_was_proposed(alone: Operator) 
     assert proposed.startswith(
         f'proposed for {id}: {{"port":1}}\nIt is not given yet: a second person must agree first'
     )
+    assert "proposed by operator, waits for a second person" in alone.ok("inbox")
     assert "somebody else must agree to it" in alone.refused("confirm", suffix(id))
     rejected = alone.ok("reject", suffix(id), "that one is taken", GEMBA_OPERATOR="maria")
     assert rejected == f"refused what was proposed for {id}; it waits for another answer\n"
+    assert "proposed by operator, refused (maria: that one is taken): " in alone.ok("inbox", suffix(id))
     alone.ok("answer", suffix(id), "--value", '{"port": 2}')
     confirmed = json.loads(alone.ok("confirm", suffix(id), "--json", GEMBA_OPERATOR="maria"))
 

@@ -122,6 +122,8 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
         lines += labelled("answer with JSON that fits:", msgspec.json.encode(item["schema"]).decode())
     if whole and item["stale"] and not item["stale"]["gone"]:
         lines += labelled("the code moved since:", moved(item["stale"]))
+    if (proposal := item["proposal"]) is not None:
+        lines += labelled(f"? {_proposed(proposal)}", proposal["text"], whole=whole)
     if item["resolution"] is not None:
         lines += labelled(f"→ {_how(item)}", item["resolution"]["text"], whole=whole)
     else:
@@ -180,6 +182,14 @@ def moved(stale: dict[str, Any]) -> str:
     on = f"on {stale['head_branch'] or 'no branch'}"
     asked = f", asked on {stale['branch']}" if stale["branch"] not in (None, stale["head_branch"]) else ""
     return " ".join([*told, on + asked])
+
+
+def _proposed(proposal: dict[str, Any]) -> str:
+    """Whose answer it is, and what it waits for or why it was refused."""
+    if proposal["state"] == "refused":
+        return f"proposed by {proposal['by']}, refused ({one_line(proposal['note'] or 'without a reason', 60)}):"
+    waits = {"check": "a check", "person": "a second person (gemba confirm, gemba reject)"}[proposal["verifier"]]
+    return f"proposed by {proposal['by']}, waits for {waits}:"
 
 
 def _how(item: dict[str, Any]) -> str:
