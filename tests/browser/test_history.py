@@ -1,4 +1,4 @@
-"""What was answered is found again by its words, a session's whole story by its name, and what all the asking costs by the day."""
+"""What was answered is found by its words, a session's story by its name, and what the asking costs by the day."""
 
 from collections.abc import Callable
 
@@ -74,7 +74,8 @@ def test_a_session_has_a_page_with_everything_it_asked(open_desk: Callable[..., 
     expect(rows.nth(0)).to_contain_text("Decided alone")
     expect(rows.nth(1)).to_contain_text("When is the release?")
     expect(rows.nth(2)).to_contain_text("8080, behind the proxy")
-    figures = dict(zip(page.locator(".counters dt").all_inner_texts(), page.locator(".counters dd").all_inner_texts()))
+    names, values = (page.locator(f".counters {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    figures = dict(zip(names, values, strict=True))
     assert {name: figures[name] for name in ("asked", "waiting", "answered", "decided alone")} == {
         "asked": "2",
         "waiting": "1",

@@ -1,4 +1,4 @@
-"""What a card says of itself: the code moved, its policy's clock, a proposal, a reply that did not arrive, an answer too late."""
+"""What a card says of itself: moved code, its policy's clock, a proposal, an undelivered reply, an answer too late."""
 
 import subprocess
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def test_how_much_code_moved_is_told_when_the_card_is_opened(
     expect(card).to_contain_text("The code moved since on main")
     desk.page.keyboard.press("j")
 
-    expect(card).to_contain_text("The code moved since: 1 file, +2 −0 on main")
+    expect(card).to_contain_text("The code moved since: 1 file, +2 \u22120 on main")
     expect(desk.card("From where?")).to_contain_text("The worktree that it asked from is gone")
 
 
@@ -100,7 +100,7 @@ def test_a_card_that_nobody_looks_at_is_reminded_of(
 
     desk = open_desk(server)
 
-    expect(desk.card("May I drop")).to_contain_text("reminded 1×")
+    expect(desk.card("May I drop")).to_contain_text("reminded 1\u00d7")
 
 
 def test_an_answer_after_the_time_ran_out_is_the_next_turn(
@@ -114,7 +114,7 @@ def test_an_answer_after_the_time_ran_out_is_the_next_turn(
         GEMBA_INTERACTION_MODE="cautious",
     )
     card = desk.card("Which port?")
-    expect(card).to_contain_text("Its time ran out; your answer becomes the agent’s next turn.")
+    expect(card).to_contain_text("Its time ran out; your answer becomes the agent\u2019s next turn.")
     assert outcome(asker)[1] == 11
     expect(card).to_contain_text("Expired")
 

@@ -1,4 +1,4 @@
-"""Answered once: an earlier answer is offered with its source, and a rule is made, seen at work and revoked, by keys alone."""
+"""Answered once: an earlier answer is offered with its source; a rule is made, seen at work, revoked, by keys alone."""
 
 from playwright.sync_api import expect
 
@@ -60,7 +60,7 @@ def test_a_rule_is_made_used_and_revoked_without_a_mouse(desk: Desk) -> None:
     rule = desk.page.get_by_role("article", name=QUESTION)
     expect(rule).to_be_focused()
     expect(rule).to_contain_text("made by operator")
-    expect(rule).to_contain_text("used 1×")
+    expect(rule).to_contain_text("used 1\u00d7")
     expect(rule).to_contain_text("SQLite")
     keys.press("d")
     expect(rule.get_by_role("button", name="Revoke", exact=True)).to_be_focused()

@@ -1,4 +1,4 @@
-"""One answer for several: like questions on one card, cards that are selected, the way back, and who was answered first."""
+"""One answer for several: like questions on one card, cards that are selected, the way back, and who was first."""
 
 from collections.abc import Callable
 
@@ -68,7 +68,7 @@ def test_one_of_them_is_answered_apart(
     desk = open_desk(sqlite_server)
     desk.card("staging server").get_by_role("button", name="and 3 more").click()
 
-    desk.page.get_by_role("button", name="Answer agent-3 apart").click()
+    desk.page.get_by_role("button", name="Answer apart: agent-3").click()
 
     apart = desk.page.locator(f".card[data-escalation-id='{alike[2]}']")
     expect(apart).to_be_focused()
@@ -170,7 +170,7 @@ def test_of_two_operators_at_once_each_hears_who_was_first(
     paul.reply_box("staging server").press("Enter")
     expect(paul.card("staging server")).to_contain_text("Reply sent to 4…")
     maria.card("staging server").get_by_role("button", name="and 3 more").click()
-    maria.page.get_by_role("button", name="Answer agent-2 apart").click()
+    maria.page.get_by_role("button", name="Answer apart: agent-2").click()
     apart = maria.page.locator(f".card[data-escalation-id='{alike[1]}']")
     apart.get_by_role("textbox", name="Reply").fill("443")
     apart.get_by_role("textbox", name="Reply").press("Enter")

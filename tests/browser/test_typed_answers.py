@@ -1,4 +1,4 @@
-"""An answer that must have a form is filled in as a form, chosen with a key, or written as JSON; a misfit is said at its field."""
+"""An answer that must have a form is filled in, chosen by key, or written as JSON; a misfit is said at its field."""
 
 import json
 from pathlib import Path

@@ -35,7 +35,7 @@ function Other({ head, one, disabled, onApart }: Omit<Props, "others"> & { one: 
         type="button"
         className="quiet"
         disabled={disabled}
-        aria-label={`Answer ${plainText(one.session_id)} apart`}
+        aria-label={`Answer apart: ${plainText(one.session_id)}`}
         onClick={() => onApart(one.id)}
       >
         Answer apart
