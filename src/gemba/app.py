@@ -47,7 +47,7 @@ _REPLIES = Filter(
     frozenset(
         f"escalation.{end}"
         for end in (
-            *("resolved", "dismissed", "expired", "withdrawn", "reopened", "answered_late"),
+            *("resolved", "dismissed", "expired", "withdrawn", "reopened"),
             *("sent", "rerouted", "undelivered", "delivered"),
         )
     )

@@ -34,7 +34,6 @@ NAMES = {
     "escalation.dismissed": "the operator declined to answer",
     "escalation.expired": "its time ran out",
     "escalation.withdrawn": "nobody wants the answer any more",
-    "escalation.answered_late": "it is answered after its time ran out, or otherwise than by default: the next turn",
     "escalation.reminded": "nobody has looked at it yet, and its policy reminds",
     "escalation.notified": "somebody was notified of it, or could not be",
     "escalation.proposed": "an answer waits to be verified",

@@ -1,10 +1,14 @@
-"""A blocking loop beside the event loop: a thread of its own that ends when its task is cancelled."""
+"""Threads beside the event loop: a blocking loop that ends when its task is cancelled, and ends that nobody delays."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+_PATIENCE_SECONDS = 2.0
 
 
 async def repeat_in_thread(step: Callable[[], None], *, interrupt: Callable[[], None]) -> None:
@@ -38,3 +42,18 @@ async def repeat_in_thread(step: Callable[[], None], *, interrupt: Callable[[], 
         ended.set()
         interrupt()
         await asyncio.wait([done])
+
+
+def leave_threads_behind() -> None:
+    """Give the event loop other threads than those that a library may hold up, which it would wait for at its end."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+
+
+def end_soon() -> None:
+    """The process has done its work and ends by itself, or in a moment in any case.
+
+    A library's thread that waits for a database that is gone must not keep it.
+    """
+    timer = threading.Timer(_PATIENCE_SECONDS, os._exit, [0])
+    timer.daemon = True
+    timer.start()

@@ -7,21 +7,17 @@ the receiver of the notifications say.
 import json
 import random
 import re
-import sqlite3
 import stat
 import subprocess
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
-
-import psycopg
-from sqlalchemy.engine import make_url
 
 from gemba import wire
 from gemba.testing import retry_until
 from tests.chaos.floor import PATIENCE, Mortal, Sent, Somebody
 from tests.chaos.test_kills import reply_read
+from tests.fixtures.past import rows
 from tests.fixtures.receiver import Receiver
 from tests.fixtures.servers import RunningServer
 
@@ -166,16 +162,6 @@ class BusyOperator(Somebody):
 # ---- what has to be true in the end ---------------------------------------------------------------------------------
 
 
-def rows(server: RunningServer, query: str) -> list[tuple[Any, ...]]:
-    """What the database says, past the product."""
-    url = make_url(server.environment["GEMBA_DATABASE_URL"] or f"sqlite:///{server.workspace / '.gemba/gemba.db'}")
-    if url.get_backend_name() == "sqlite":
-        with closing(sqlite3.connect(str(url.database))) as connection:
-            return connection.execute(query).fetchall()
-    with psycopg.connect(f"host={url.query['host']} user=gemba dbname={url.database}") as postgres:
-        return postgres.execute(query.encode()).fetchall()
-
-
 def all_done(server: RunningServer) -> None:
     """Every flow that was wanted is over."""
     retry_until(lambda: not rows(server, "select * from flows"), timeout=PATIENCE, every=0.2)
@@ -211,7 +197,7 @@ def check_ends(asked: list[Ask], sent: list[Sent], found: dict[str, dict[str, An
 def check_told_once(seen: list[dict[str, Any]], found: dict[str, dict[str, Any]]) -> None:
     """The log has no gap; each opening, end, delivery and reminder stands in it once, the reminders in order."""
     assert [event["id"] for event in seen] == list(range(1, len(seen) + 1))
-    ends = ("resolved", "dismissed", "expired", "withdrawn", "answered_late")
+    ends = ("resolved", "dismissed", "expired", "withdrawn")
     every = Counter(found.keys())
     assert Counter(event["ref"] for event in seen if event["name"] == "escalation_opened") == every
     assert Counter(event["ref"] for event in seen if event["name"] in {f"escalation.{end}" for end in ends}) == every

@@ -126,7 +126,7 @@ def test_of_different_requests_with_one_id_at_once_one_runs(api: Api) -> None:
 
 
 def test_a_refused_request_stores_nothing_and_is_judged_again(api: Api) -> None:
-    id = api.ask(options=["red"])
+    id = api.ask()
     assert respond(api, id, "", "one").status == 422
     assert api.request("POST", "/api/escalations/unknown/ack", {}, X_GEMBA_Confirm="two").status == 404
 

@@ -9,9 +9,9 @@ from sqlalchemy import text
 
 from gemba import clock, wire
 from gemba.app import App
-from gemba.escalations import store
+from gemba.escalations import store, verbs
 from gemba.escalations.escalation import Respond
-from gemba.escalations.store import Snooze
+from gemba.escalations.verbs import Snooze
 from gemba.testing import retry_until
 
 
@@ -71,7 +71,7 @@ def test_what_the_operator_answers_at_this_moment_stays_answered(app: App, frame
     write(app, hook, payload)
 
     while_the_operator_commits(
-        app, lambda tx: store.respond(tx, Respond(text="the right one"), id=id), app.ingest.drain
+        app, lambda tx: verbs.respond(tx, Respond(text="the right one"), id=id), app.ingest.drain
     )
 
     with app.database.read() as connection:
@@ -83,15 +83,15 @@ def test_what_the_operator_answers_at_this_moment_stays_answered(app: App, frame
 def test_an_alarm_that_rings_at_this_moment_opens_nothing_again(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     id = ask(app)
     with app.database.transaction() as tx:
-        store.snooze(tx, Snooze(seconds=1), id=id)
+        verbs.snooze(tx, Snooze(seconds=1), id=id)
     later = clock.now() + 2 * clock.SECOND
     monkeypatch.setattr(clock, "now", lambda: later)
 
     def ring() -> None:
         with app.database.transaction() as tx:
-            store.ring(tx, clock.DAY)
+            store.ring(tx)
 
-    while_the_operator_commits(app, lambda tx: store.respond(tx, Respond(text="yes"), id=id), ring)
+    while_the_operator_commits(app, lambda tx: verbs.respond(tx, Respond(text="yes"), id=id), ring)
 
     with app.database.read() as connection:
         assert store.get(connection, id).state == "resolved"

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from gemba import clock
-from gemba.escalations import store as escalations
+from gemba.escalations import store, verbs
 from gemba.escalations.escalation import Respond
 from gemba.store import confirmations
 from gemba.store.confirmations import Answer
@@ -21,7 +21,7 @@ def at(offset: timedelta) -> str:
 
 def opened(logs: Logs) -> list[int]:
     with logs.app.database.read() as connection:
-        rows = connection.execute(escalations.escalations.select().order_by(escalations.escalations.c.text)).all()
+        rows = connection.execute(store.escalations.select().order_by(store.escalations.c.text)).all()
     return [row.opened_at for row in rows]
 
 
@@ -86,7 +86,7 @@ def test_a_confirmed_request_is_not_carried_out_twice_when_the_clock_jumps(logs:
         with logs.app.database.transaction() as tx:
 
             def run() -> Answer:
-                done = escalations.respond(tx, Respond(text="yes"), id="e-1")
+                done = verbs.respond(tx, Respond(text="yes"), id="e-1")
                 return Answer(200, done.state.encode())
 
             return confirmations.once(tx, "confirm-1", "the request", run)
@@ -104,7 +104,7 @@ def test_a_confirmed_request_is_not_carried_out_twice_when_the_clock_jumps(logs:
 def test_a_snooze_over_a_clock_that_jumps_ends(logs: Logs) -> None:
     logs.take(logs.ask(event_id="e-1"))
     with time_machine.travel(datetime.now(UTC) + DAY), logs.app.database.transaction() as tx:
-        escalations.snooze(tx, escalations.Snooze(seconds=60), id="e-1")
+        verbs.snooze(tx, verbs.Snooze(seconds=60), id="e-1")
     logs.app.catch_up()
     assert logs.state("Which?") == "snoozed"
 

@@ -9,6 +9,7 @@ import pytest
 
 from gemba import wire
 from gemba.escalations.escalation import MACHINE, Channel, Delivery, State
+from gemba.escalations.store import TOLD_AS
 from gemba.event import NAMES
 from gemba.sessions.translator import HOOKS
 from tests.reference import BLOCKS, DOCS, generated
@@ -67,7 +68,7 @@ def names_in_code() -> Iterator[str]:
 def test_every_event_that_the_code_can_emit_has_its_line_and_no_other() -> None:
     found = set(names_in_code())
     put_together = {name for name in found if name.endswith(".")}
-    moves = {f"escalation.{event}" for _, event in MACHINE.table}
+    moves = {f"escalation.{TOLD_AS.get(event, event)}" for _, event in MACHINE.table}
     deliveries = {f"escalation.{delivery}" for delivery in (Delivery.DELIVERED, Delivery.UNDELIVERED)}
 
     assert put_together == {"escalation."}

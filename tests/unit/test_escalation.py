@@ -4,6 +4,7 @@ import pytest
 
 from gemba.errors import Conflict
 from gemba.escalations.escalation import MACHINE, RANK, UNRESOLVED, State, Urgency
+from gemba.escalations.store import TOLD_AS
 from gemba.event import NAMES
 
 # The whole table once more, as a reader of the documentation would write it down.
@@ -75,7 +76,7 @@ def test_what_is_settled_stays_settled_unless_it_is_opened_again_or_answered_lat
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_every_move_has_its_event(event: str) -> None:
-    assert f"escalation.{event}" in NAMES
+    assert f"escalation.{TOLD_AS.get(event, event)}" in NAMES
 
 
 def test_blocking_comes_first() -> None:

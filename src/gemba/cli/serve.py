@@ -14,6 +14,7 @@ from gemba.cli.log import log_options, set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, home, open_workspace
 from gemba.escalations.policy_check import checked_settings
+from gemba.threads import end_soon
 
 log = structlog.get_logger("gemba.serve")
 
@@ -67,6 +68,7 @@ def command(
             if channel.problem is not None:
                 log.warning("a channel reaches nobody", channel=channel.name, problem=channel.problem)
         serve(app, bind, _ready_json if as_json else _ready)
+    end_soon()
 
 
 def page_address(told: ServerFile, token: str) -> str:

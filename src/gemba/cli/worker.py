@@ -16,6 +16,7 @@ from gemba.cli.log import log_options, set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import home, open_workspace
 from gemba.escalations.policy_check import checked_settings
+from gemba.threads import end_soon
 
 
 @click.command()
@@ -43,6 +44,7 @@ def command(folder: str | None, verbose: bool, log_level: str | None, log_format
 
     with closing(App.open(workspace, settings, home())) as app:
         asyncio.run(_work(app, ready))
+    end_soon()
 
 
 async def _work(app: App, ready: Callable[[], None]) -> None:

@@ -84,8 +84,8 @@ def try_again(tx: Transaction, id: str, since: int, attempt: int) -> bool:
     session_id = _session_of(tx.connection, id)
     tried = {"attempts": attempt, "next_attempt_at": None}
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(tried))
-    noun = "assumption" if row is None else "escalation"
-    tx.emit(Draft(f"{noun}.sent", {"attempt": attempt}, session_id, id))
+    told = ({"attempt": attempt}, session_id, id)
+    tx.emit(Draft("assumption.sent", *told) if row is None else Draft("escalation.sent", *told))
     return True
 
 

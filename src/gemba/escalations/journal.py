@@ -30,7 +30,6 @@ LINES = {
     "escalation.proposed": "answer proposed",
     "escalation.refused": "answer refused",
     "escalation.resolved": "ask answered",
-    "escalation.answered_late": "ask answered late",
     "escalation.dismissed": "ask declined",
     "escalation.expired": "ask expired",
     "escalation.withdrawn": "ask withdrawn",

@@ -119,6 +119,8 @@ escalations = Table(
     Index("escalations_by_opening", "opened_at"),
 )
 
+# Whoever waits for an answer hears of it by one name, also of one that comes late.
+TOLD_AS = {"answered_late": "resolved"}
 ON_ITS_WAY = (Delivery.PENDING, Delivery.UNDELIVERED)
 
 _NO_ROUTE = "Gemba has no way into this agent's window yet: give the answer there"
@@ -162,7 +164,7 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
     if tx.connection.execute(statement).rowcount != 1:
         raise already(get(tx.connection, row.id))
     moved = view(get(tx.connection, row.id))
-    tx.emit(Draft(f"escalation.{event}", _told(moved), moved.session_id, moved.id))
+    tx.emit(Draft(f"escalation.{TOLD_AS.get(event, event)}", _told(moved), moved.session_id, moved.id))
     return moved
 
 

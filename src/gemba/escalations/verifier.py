@@ -41,7 +41,8 @@ def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Es
         state="waiting",
         note=None,
     )
-    _keep(tx, row, proposal, "proposed")
+    _keep(tx, row, proposal)
+    tx.emit(Draft("escalation.proposed", _told(proposal), row.session_id, row.id))
     if not verify.person:
         wanted.want(tx, "verify", [Call(f"verify/{row.id}/{tx.now}", {"id": row.id, "at": proposal.at})])
     return view(get(tx.connection, row.id))
@@ -72,7 +73,9 @@ def give(tx: Transaction, row: Row[Any], proposal: Proposal) -> Escalation:
 
 
 def refuse(tx: Transaction, row: Row[Any], proposal: Proposal, note: str) -> Escalation:
-    _keep(tx, row, msgspec.structs.replace(proposal, state="refused", note=note), "refused")
+    refused = msgspec.structs.replace(proposal, state="refused", note=note)
+    _keep(tx, row, refused)
+    tx.emit(Draft("escalation.refused", _told(refused), row.session_id, row.id))
     return view(get(tx.connection, row.id))
 
 
@@ -95,10 +98,12 @@ def _proposal(row: Row[Any]) -> Proposal:
     return msgspec.json.decode(row.proposal, type=Proposal)
 
 
-def _keep(tx: Transaction, row: Row[Any], proposal: Proposal, event: str) -> None:
+def _keep(tx: Transaction, row: Row[Any], proposal: Proposal) -> None:
     encoded = msgspec.json.encode(proposal).decode()
     seen = {"seen_at": row.seen_at or tx.now, "changed_at": tx.now}
     statement = update(escalations).where(escalations.c.id == row.id).values(proposal=encoded, **seen)
     tx.connection.execute(statement)
-    told = {"by": proposal.by, "verifier": proposal.verifier, "state": proposal.state, "note": proposal.note}
-    tx.emit(Draft(f"escalation.{event}", told, row.session_id, row.id))
+
+
+def _told(proposal: Proposal) -> dict[str, Any]:
+    return {"by": proposal.by, "verifier": proposal.verifier, "state": proposal.state, "note": proposal.note}

@@ -40,6 +40,7 @@ from gemba.flows.wanted import Wanted
 from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
 from gemba.store.patience import patiently
+from gemba.threads import leave_threads_behind
 
 LEASE = 15 * clock.SECOND
 
@@ -171,6 +172,7 @@ class Engine:
                         task.cancel()
                     # A run that is cancelled stays open in the engine's tables.
                     await asyncio.gather(*runs, return_exceptions=True)
+                    leave_threads_behind()  # the engine's own, which wait for as long as its database is gone
 
     def _connections(self) -> Connections:
         """To the engine's tables. A file that is broken is put aside: what is wanted is known without it."""
