@@ -25,6 +25,7 @@ COMMANDS = {
     "open": ("gemba.cli.open", "Open the page of the running server."),
     "inbox": ("gemba.cli.inbox", "Show what waits for you."),
     "answer": ("gemba.cli.answer", "Answer an escalation."),
+    "ack": ("gemba.cli.ack", "Say that you have seen an escalation."),
     "dismiss": ("gemba.cli.dismiss", "Decline to answer an escalation."),
     "snooze": ("gemba.cli.snooze", "Look at an escalation later."),
     "undo": ("gemba.cli.undo", "Take back an answer that is still held back."),
