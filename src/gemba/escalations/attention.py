@@ -21,6 +21,7 @@ from gemba.escalations.store import escalations
 from gemba.sessions.store import sessions
 
 _MINUTE = 60 * clock.SECOND
+_ENOUGH_HOURS = 0.25  # of less, a rate an hour says nothing
 _HOUR = 3_600 * clock.SECOND
 
 
@@ -58,7 +59,10 @@ class AttentionRow(Figures, frozen=True, kw_only=True):
 
 
 class AttentionTotal(Figures, frozen=True, kw_only=True):
-    """All of them. An agent's hours go from its first frame to its last; `share_by_default` is of what was answered."""
+    """All of them. An agent's hours go from its first frame to its last; `share_by_default` is of what was answered.
+
+    There is no rate an hour yet when all agents together have worked less than a quarter of one.
+    """
 
     agent_hours: float
     questions_per_agent_hour: float | None
@@ -175,7 +179,7 @@ def summarise(
     total = AttentionTotal(
         **figures,
         agent_hours=hours,
-        questions_per_agent_hour=figures["asked"] / hours if hours else None,
+        questions_per_agent_hour=figures["asked"] / hours if hours >= _ENOUGH_HOURS else None,
         share_by_default=figures["by_default"] / replied if replied else None,
     )
     return rows, total
