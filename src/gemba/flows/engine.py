@@ -352,7 +352,7 @@ def _launched(connections: Connections, executor: str) -> Iterator[Callable[[Flo
         "scheduler_polling_interval_sec": _FORGET_SECONDS,
         "log_level": "ERROR",
     }
-    DBOS(config=config)
+    instance = DBOS(config=config)
 
     def register(run: FlowFunction) -> FlowFunction:
         async def flow(name: str, id: str, number: int, args: dict[str, Any]) -> None:
@@ -361,6 +361,8 @@ def _launched(connections: Connections, executor: str) -> Iterator[Callable[[Flo
         # A wait of weeks may see any number of restarts: no limit makes it the last one.
         registered = DBOS.workflow(name="flow", max_recovery_attempts=None)(flow)
         DBOS.launch()
+        # What the database refuses is tried again by us: the engine would wait in a thread that nothing can end.
+        instance._sys_db._retry_connection_errors = False
         return registered
 
     try:
