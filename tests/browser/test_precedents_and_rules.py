@@ -93,8 +93,9 @@ def test_a_rule_for_a_choice_is_made_with_a_number(desk: Desk) -> None:
 
 def test_a_second_rule_for_the_same_is_refused_with_the_first(desk: Desk) -> None:
     id_ = put(desk, QUESTION, "agent-1")
-    desk.server.post("/api/rules", {"escalation_id": id_, "text": "SQLite"})
     card = desk.card(QUESTION)
+    expect(card).to_be_visible()
+    desk.server.post("/api/rules", {"escalation_id": id_, "text": "SQLite"})
     card.get_by_role("button", name="Always answer this so").click()
     card.get_by_role("textbox", name="Answer from now on").fill("MySQL")
     card.get_by_role("textbox", name="Answer from now on").press("Enter")

@@ -135,8 +135,9 @@ def test_selected_by_keys_answered_at_once_and_taken_back(
     keys.press("u")
 
     expect(toast).to_contain_text("Taken back 3")
-    desk.page.keyboard.press("n")
+    # They are back where they stood, without being asked for.
     expect(desk.cards).to_have_count(4)
+    expect(desk.card("Which database")).to_be_focused()
     assert [state(sqlite_server, id_) for id_ in ids] == ["open", "open"]
     assert asker.poll() is None
     expect(desk.reply_box("Which database")).to_have_value("as in the handbook")

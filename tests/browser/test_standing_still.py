@@ -33,7 +33,8 @@ def test_twenty_arrivals_move_nothing_and_are_announced(
     open_desk: Callable[..., Desk], sqlite_server: RunningServer
 ) -> None:
     for number in range(6):
-        put(sqlite_server, f"Earlier question {number}.", blocking=number < 3)
+        options = () if number == 3 else ("a", "b")
+        put(sqlite_server, f"Earlier question {number}.", *options, blocking=number < 3)
     desk = open_desk(sqlite_server)
     expect(desk.cards).to_have_count(6)
     typing = desk.reply_box("Earlier question 3.")
@@ -44,7 +45,7 @@ def test_twenty_arrivals_move_nothing_and_are_announced(
     before = [box(desk.card(f"Earlier question {number}.")) for number in range(6)]
 
     for number in range(20):
-        put(desk.server, f"Late question {number}.", blocking=number % 2 == 0)
+        put(desk.server, f"Late question {number}.", "a", "b", blocking=number % 2 == 0)
 
     pill = desk.page.get_by_role("button", name="20 new 10 blocking")
     expect(pill).to_be_visible()

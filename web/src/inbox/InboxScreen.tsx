@@ -9,6 +9,7 @@ import { linkTo } from "../app/routes";
 import { cardById, focusCard } from "../ui/card-focus";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
+import { onTakenBack } from "../undo/undo";
 import { BulkBar } from "./BulkBar";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
@@ -41,6 +42,7 @@ export function InboxScreen() {
   const arrivals = [...held, ...below.filter((id) => byId.get(id)?.state === "open")];
   const othersOf = useMemo(() => new Map(groups.map(({ head, others }) => [head.id, others])), [groups]);
   const chosen = useChosen(active);
+  useReturn(active, goToNew);
 
   // By the newest word on the groups: a card goes when its animation is over, which is later than it was settled.
   const latest = useRef({ byId, groups });
@@ -160,6 +162,22 @@ function useGroups(active: Escalation[]): { groups: Group[]; setApart: (id: stri
   useEffect(() => void (before.current = groups), [groups]);
   const add = useCallback((id: string) => setApart((old) => new Set([...old, id])), []);
   return { groups, setApart: add };
+}
+
+/** What was taken back stands in the inbox again at once: whoever undid it wants to see it. */
+function useReturn(active: Escalation[], goToNew: (ids: readonly string[]) => void): void {
+  const [returning, setReturning] = useState<string[]>([]);
+  useEffect(() => onTakenBack(setReturning), []);
+  useEffect(() => {
+    const waiting = new Set(active.map((one) => one.id));
+    if (returning.length === 0 || !returning.every((id) => waiting.has(id))) return;
+    // After this rendering, which has just brought them into the list.
+    const timer = setTimeout(() => {
+      goToNew(returning);
+      setReturning([]);
+    });
+    return () => clearTimeout(timer);
+  }, [returning, active, goToNew]);
 }
 
 /** Those that are selected and still wait. Whoever leaves the screen leaves the selection behind. */

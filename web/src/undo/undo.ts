@@ -86,6 +86,14 @@ export function canUndo(): boolean {
   return toast !== null && toast.phase === "offered" && toast.ids.length > 0 && Date.now() < toast.until;
 }
 
+const expecting = new Set<(ids: string[]) => void>();
+
+/** Calls back with those that were taken back and wait again. */
+export function onTakenBack(listener: (ids: string[]) => void): () => void {
+  expecting.add(listener);
+  return () => expecting.delete(listener);
+}
+
 /** Takes the last answer back. True when there was one to take back. */
 export function undo(): boolean {
   if (toast === null || !canUndo()) return false;
@@ -95,6 +103,7 @@ export function undo(): boolean {
     ({ reopened, refused }) => {
       if (undone.typed !== "") for (const one of reopened) writeDraft(one.id, undone.typed);
       placeEscalations(reopened);
+      for (const listener of expecting) listener(reopened.map((one) => one.id));
       const words = reopened.length === 1 ? "Taken back" : `Taken back ${reopened.length}`;
       announce(words);
       const notDone = refused.map((one) => ({ ...one, escalation: null }));
