@@ -4,6 +4,7 @@ import { lastSeen } from "../live/line";
 import { api, payload } from "./client";
 import { byLastSettled, byUrgencyThenAge, isUnresolved, placedIn } from "./escalation-list";
 import { isWorthRetrying } from "./problem";
+import type { paths } from "./schema";
 import type { Escalation, EscalationList } from "./types";
 
 const PAGE = 200;
@@ -182,10 +183,12 @@ export const meQuery = queryOptions({
   queryFn: async ({ signal }) => payload(await api.GET("/api/me", { signal })),
 });
 
-export function attentionQuery(days: number) {
+type AttentionFilter = NonNullable<paths["/api/attention"]["get"]["parameters"]["query"]>;
+
+export function attentionQuery(filter: AttentionFilter) {
   return queryOptions({
-    queryKey: [...ASKED, "attention", days],
-    queryFn: async ({ signal }) => payload(await api.GET("/api/attention", { params: { query: { days } }, signal })),
+    queryKey: [...ASKED, "attention", filter],
+    queryFn: async ({ signal }) => payload(await api.GET("/api/attention", { params: { query: filter }, signal })),
     gcTime: SEARCHES_KEPT,
     placeholderData: (before) => before,
   });

@@ -105,10 +105,10 @@ export function linkTo(route: RouteName) {
 }
 
 export function linkToOne(what: keyof typeof ONE_OF, id: string) {
-  return link(ONE_OF[what] + encodeURIComponent(id));
+  return link(ONE_OF[what] + encodeURIComponent(id.toWellFormed()));
 }
 
 /** The rules, with this one brought into view. */
 export function linkToRule(id: string) {
-  return link(`${ROUTES.rules.path}?rule=${encodeURIComponent(id)}`);
+  return link(`${ROUTES.rules.path}?rule=${encodeURIComponent(id.toWellFormed())}`);
 }

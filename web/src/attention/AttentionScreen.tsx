@@ -8,14 +8,17 @@ import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
 import { formatSeconds } from "../ui/time";
 import { Bars } from "./Bars";
-import { daysOf, rowsOf, valuesOf, type Filter } from "./days";
+import { daysOf, valuesOf, type Filter } from "./days";
 
 const SPANS = [7, 14, 30, 90] as const;
 
 export function AttentionScreen() {
   const [days, setDays] = useState<number>(7);
   const [filter, setFilter] = useState<Filter>({ agent_type: "", kind: "" });
-  const { data, isPending, isError, error, refetch } = useQuery(attentionQuery(days));
+  const named = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ""));
+  const { data, isPending, isError, error, refetch } = useQuery(attentionQuery({ days, ...named }));
+  // What can be chosen does not shrink with what is chosen.
+  const whole = useQuery(attentionQuery({ days })).data ?? data;
   return (
     <>
       <header className="screen-head">
@@ -24,15 +27,15 @@ export function AttentionScreen() {
       </header>
       {isPending && <Skeletons count={2} label="Reading the figures" />}
       {isError && data === undefined && <ReadError what="The figures" error={error} onRetry={() => void refetch()} />}
-      {data && (
+      {data && whole && (
         <>
-          <Filters report={data} days={days} onDays={setDays} filter={filter} onFilter={setFilter} />
+          <Filters report={whole} days={days} onDays={setDays} filter={filter} onFilter={setFilter} />
           {data.rows.length === 0 ? (
             <EmptyState title="Nothing was asked in these days">
               <p>As soon as an agent asks, its waiting is counted here.</p>
             </EmptyState>
           ) : (
-            <Report report={data} rows={rowsOf(data, filter)} />
+            <Report report={data} />
           )}
         </>
       )}
@@ -89,8 +92,8 @@ const percent = (value: number | null) => (value === null ? "–" : `${Math.roun
 const money = (value: number | null, currency: string) =>
   value === null ? "–" : `${value.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${currency}`;
 
-function Report({ report, rows }: { report: Attention; rows: AttentionRow[] }) {
-  const { total, currency } = report;
+function Report({ report }: { report: Attention }) {
+  const { total, rows, currency } = report;
   const figures: [name: string, value: string][] = [
     ["asked", String(total.asked)],
     ["per agent-hour", total.questions_per_agent_hour?.toLocaleString(undefined, { maximumFractionDigits: 1 }) ?? "–"],

@@ -14,12 +14,6 @@ export interface Filter {
   kind: string;
 }
 
-export function rowsOf(report: Attention, { agent_type, kind }: Filter): AttentionRow[] {
-  return report.rows.filter(
-    (row) => (agent_type === "" || row.agent_type === agent_type) && (kind === "" || row.kind === kind),
-  );
-}
-
 const A_DAY = 86_400_000;
 const MOST_DAYS = 400;
 

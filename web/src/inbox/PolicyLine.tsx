@@ -10,7 +10,12 @@ export function PolicyLine({ escalation }: { escalation: Escalation }) {
   return (
     <p className="card-hint policy-line">
       Policy <a {...linkTo("policies")}>{policy}</a>
-      {reminders > 0 && ` · reminded ${reminders}×`}
+      {reminders > 0 && (
+        <>
+          {" · "}
+          <span className="reminded">reminded {reminders}×</span>
+        </>
+      )}
       {expires_at !== null && <Expiry at={expires_at} />}
     </p>
   );

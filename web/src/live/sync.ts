@@ -16,6 +16,8 @@ import {
 } from "../api/queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
+import { announce } from "../ui/announce";
+import { plainText } from "../ui/plain-text";
 import { coalesce } from "./coalesce";
 import { closeLine, currentConnection, onConnectionChange, openLine } from "./line";
 import type { Message } from "./sse-parser";
@@ -50,7 +52,8 @@ function apply(message: Message): void {
     void queryClient.invalidateQueries();
     return;
   }
-  const { ref } = JSON.parse(message.data) as ServerEvent;
+  const { ref, session_id } = JSON.parse(message.data) as ServerEvent;
+  if (message.event === "escalation.reminded") announce(`Reminder: ${plainText(session_id ?? "an agent")} still waits`);
   if (message.event.startsWith("escalation")) {
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);

@@ -62,7 +62,7 @@ export function offerUndo(answered: Escalation[], refused: Refusal[], typed: str
   const until = Math.max(0, ...held.map((one) => since + Date.parse(one.held_until!) - Date.parse(one.changed_at)));
   const proposed = answered.filter((one) => one.proposal?.state === "waiting").length;
   const what = proposed > 0 ? "Proposed" : "Answered";
-  const words = answered.length === 1 ? what : `${what} ${answered.length}`;
+  const words = answered.length === 0 ? "Not answered" : answered.length === 1 ? what : `${what} ${answered.length}`;
   const ids = held.map((one) => one.id);
   const notDone = refused.map((one) => ({ ...one, escalation: null }));
   show({ words, ids, until, typed, refused: notDone, phase: "offered" });
