@@ -16,8 +16,13 @@ import msgspec
 import gemba
 from gemba import clock
 from gemba.app import App
+from gemba.errors import GembaError
 from gemba.escalations import inbox
+from gemba.escalations.flows import FailedNotices, failed_notices
 from gemba.escalations.notify import problem_of
+from gemba.escalations.policy_check import checked_settings
+from gemba.flows import wanted
+from gemba.flows.executors import living
 from gemba.sessions import store as sessions
 from gemba.store import events, migrate
 from gemba.text import storable
@@ -25,6 +30,8 @@ from gemba.text import storable
 Status = Literal["ok", "warn", "fail"]
 
 _LITTLE_SPACE = 200 * 1024 * 1024
+_LATELY = clock.DAY
+_SILENT_LEASES = 4  # clocks of several machines differ, and one that is dead is forgotten after a lease
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -33,6 +40,14 @@ class Check(msgspec.Struct, frozen=True):
     status: Status
     detail: str
     hint: str | None = None
+
+
+class Executor(msgspec.Struct, frozen=True):
+    """A process that runs flows."""
+
+    id: str
+    where: str  # host and process
+    heard_at: str
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -44,6 +59,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     workspace: str
     version: str
     started_at: str | None
+    executors: list[Executor] = []
 
 
 def diagnose(app: App) -> Diagnosis:
@@ -53,8 +69,13 @@ def diagnose(app: App) -> Diagnosis:
             "sessions_running": sessions.count_sessions(connection),
             "events": events.last_id(connection),
             **sessions.read_counters(connection),
+            **wanted.counts(connection),
         }
         strays = sessions.read_strays(connection)
+        running = living(connection)
+        troubled = wanted.troubled(connection)
+        failed = failed_notices(connection, since=clock.now() - _LATELY)
+    counters |= {"executors": len(running), "notifications_failed": failed.many}
     checks = [
         _database(app),
         _ingest(app),
@@ -65,14 +86,20 @@ def diagnose(app: App) -> Diagnosis:
         _frames(counters),
         _strays(strays),
         _replies(app, counters),
+        _executors(app, running, counters["flows_wanted"]),
+        _flows(counters["flows_wanted"], troubled),
+        _policies(app),
         _channels(app),
+        _notifications(failed),
         _programs(),
     ]
     worst: Status = "fail" if any(c.status == "fail" for c in checks) else "ok"
     if worst == "ok" and any(c.status == "warn" for c in checks):
         worst = "warn"
     started = None if app.started_at is None else clock.rfc3339(app.started_at)
-    return Diagnosis(worst, checks, counters, storable(app.workspace.root.name), gemba.__version__, started)
+    executors = [Executor(id, where, clock.rfc3339(at)) for id, where, at in running]
+    name = storable(app.workspace.root.name)
+    return Diagnosis(worst, checks, counters, name, gemba.__version__, started, executors)
 
 
 def _database(app: App) -> Check:
@@ -164,6 +191,63 @@ def _channels(app: App) -> Check:
         return Check("channels", "Notifications", "warn", "; ".join(problems), hint)
     names = ", ".join(channel.name for channel in channels)
     return Check("channels", "Notifications", "ok", f"to {names}" if names else "to the open page alone")
+
+
+def _executors(app: App, running: list[tuple[str, str, int]], wanted_flows: int) -> Check:
+    label = "Running flows"
+    if not running:
+        if not wanted_flows:
+            return Check("executors", label, "ok", "nobody, and nothing waits for it")
+        hint = "`gemba serve` or `gemba worker` does: reminders, expiries and deliveries wait until then"
+        return Check("executors", label, "warn", f"nobody, and {wanted_flows} wait for it", hint)
+    now, lease = clock.now(), app.settings.flows.lease_seconds * clock.SECOND
+    shown = ", ".join(f"{id} ({where}, heard {max(now - at, 0) // clock.SECOND} s ago)" for id, where, at in running)
+    silent = [id for id, _, at in running if now - at > _SILENT_LEASES * lease]
+    if silent:
+        hint = "its flows are taken over as soon as another one runs: `gemba serve` or `gemba worker`"
+        return Check("executors", label, "warn", f"{len(running)} known, {len(silent)} silent: {shown}", hint)
+    return Check("executors", label, "ok", f"{len(running)} at work: {shown}")
+
+
+def _flows(many: int, troubled: list[tuple[str, str]]) -> Check:
+    if not troubled:
+        return Check("flows", "Flows", "ok", f"{many} wait for their moment" if many else "none")
+    id, trouble = troubled[0]
+    detail = f"{len(troubled)} of {many} failed and are run again, among them {id}: {trouble}"
+    hint = f"the log of `gemba serve` says why under that id; `gemba inbox {id.split('/')[1][-6:]}` shows the ask"
+    return Check("flows", "Flows", "warn", detail, hint)
+
+
+def _policies(app: App) -> Check:
+    label, file = "Policies", app.workspace.settings_file.name
+    try:
+        now = checked_settings(app.workspace)
+    except GembaError as error:
+        hint = f"`gemba policy check` lists everything; what was read at the start is used until {file} is right"
+        return Check("policies", label, "fail", error.message, hint)
+    if (now.policy, now.channels) != (app.settings.policy, app.settings.channels):
+        return Check("policies", label, "warn", f"{file} was changed after the start", "restart to have it used")
+    missing = [policy.name for policy in now.policy if policy.verify and not _can_be_run(app, policy.verify.check)]
+    if missing:
+        detail = f"the check of {', '.join(missing)} cannot be run: no answer passes it"
+        return Check("policies", label, "fail", detail, f"put the program there, or name another one in {file}")
+    many = len(now.policy)
+    return Check("policies", label, "ok", f"{many} in use" if many else "none: what nobody answers waits")
+
+
+def _can_be_run(app: App, command: tuple[str, ...] | None) -> bool:
+    if not command:
+        return True
+    program = command[0] if os.sep not in command[0] else str(app.workspace.root / command[0])
+    return shutil.which(program) is not None
+
+
+def _notifications(failed: FailedNotices) -> Check:
+    if not failed.many:
+        return Check("notifications", "Notifications lately", "ok", "none failed in the last day")
+    detail = f"{failed.many} did not arrive in the last day; the last: {failed.last}"
+    hint = "`gemba policy test NAME` tries a channel; the asks themselves wait in the inbox"
+    return Check("notifications", "Notifications lately", "warn", detail, hint)
 
 
 def _programs() -> Check:

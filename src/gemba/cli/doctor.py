@@ -49,6 +49,7 @@ def _nothing_works(error: GembaError) -> dict[str, Any]:
         "version": gemba.__version__,
         "started_at": None,
         "workspace": "",
+        "executors": [],
     }
 
 

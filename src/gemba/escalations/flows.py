@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, select, update
+from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, func, select, update
 
 from gemba import clock, shell
 from gemba.errors import Unusable
@@ -53,7 +53,7 @@ NEWS = Filter(
     frozenset(
         f"escalation.{end}"
         for end in (
-            *("resolved", "dismissed", "expired", "reopened", "answered_late"),
+            *("resolved", "dismissed", "expired", "reopened"),
             *("proposed", "rerouted", "reminded"),
         )
     )
@@ -257,6 +257,20 @@ def end_notice(tx: Transaction, notice_id: str, ok: bool, problem: str | None) -
     told = {"number": notice.number, "channel": notice.channel, "ok": ok, "problem": problem}
     tx.emit(Draft("escalation.notified", told, None if row is None else row.session_id, notice.escalation_id))
     return tx.now
+
+
+class FailedNotices(NamedTuple):
+    """Notifications that did not arrive: how many, and what became of the last one."""
+
+    many: int
+    last: str | None
+
+
+def failed_notices(connection: Connection, since: int) -> FailedNotices:
+    failed = (notices.c.ok.is_(False), notices.c.at >= since)
+    many = connection.execute(select(func.count()).where(*failed)).scalar_one()
+    last = connection.execute(select(notices.c.note).where(*failed).order_by(notices.c.at.desc()).limit(1)).scalar()
+    return FailedNotices(many, last)
 
 
 def check_of(connection: Connection, id: str, at: str) -> dict[str, Any] | None:

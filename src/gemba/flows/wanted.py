@@ -12,7 +12,21 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, delete, select, update
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    Row,
+    Table,
+    Text,
+    delete,
+    func,
+    select,
+    update,
+)
 
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
@@ -103,6 +117,11 @@ def troubled(connection: Connection) -> list[tuple[str, str]]:
     """Flows whose last run failed, and how."""
     query = select(flows.c.id, flows.c.trouble).where(flows.c.trouble.is_not(None)).limit(_PAGE)
     return [(row.id, row.trouble) for row in connection.execute(query)]
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    many, troubled = connection.execute(select(func.count(), func.count(flows.c.trouble)).select_from(flows)).one()
+    return {"flows_wanted": many, "flows_troubled": troubled}
 
 
 def _wanted(row: Row[Any]) -> Wanted:
