@@ -195,7 +195,7 @@ class Engine:
                 await self._flows[name](flow, **args)
                 await flow.change(wanted.finish, id)
             except Exception as error:
-                pause = _AGAIN_SECONDS
+                pause = min(2.0**number, _AGAIN_SECONDS)
                 if isinstance(error, REFUSALS):
                     pause = _RETRY_SECONDS
                     log.warning("a step could not be recorded, its flow is run again", id=id, reason=reason_of(error))
