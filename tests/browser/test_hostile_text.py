@@ -60,6 +60,32 @@ def test_markup_is_text_everywhere_it_is_shown(desk: Desk) -> None:
     assert desk.foreign_requests() == []
 
 
+def test_markup_is_text_in_forms_rules_histories_and_searches(desk: Desk) -> None:
+    member = {"type": "string", "title": MARKUP, "description": BIDI, "default": MARKUP}
+    fields = {"type": "object", "properties": {"constructor": member, "__proto__": {"enum": [MARKUP, None]}}}
+    ask_anything(desk, "Typed?", "typed", schema=fields)
+    ask_anything(desk, MARKUP, "../../session 1?#<b>")
+    card = desk.card("Typed?")
+    expect(card.get_by_role("textbox")).to_have_value(MARKUP)
+    expect(card).to_contain_text("⟨U+202E⟩")
+    id_ = desk.card("session 1?#").get_attribute("data-escalation-id")
+    desk.server.post("/api/rules", {"escalation_id": id_, "text": MARKUP})
+    desk.server.post(f"/api/escalations/{id_}/respond", {"text": MARKUP})
+
+    for path in ("/rules", "/answered", f"/escalations/{id_}"):
+        desk.open(path)
+        expect(desk.page.locator("main :is(.row, .card)").first).to_contain_text("<script>window.owned")
+    desk.page.get_by_role("main").get_by_role("link", name="../../session 1?#<b>").first.click()
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text("../../session 1?#<b>")
+    expect(desk.row("<script>")).to_be_visible()
+    desk.page.reload()
+    expect(desk.row("<script>")).to_be_visible()
+
+    assert desk.page.evaluate("window.owned") is None
+    assert desk.page.locator("main :is(script, iframe, img, style, base)").count() == 0
+    assert desk.console_errors == []
+
+
 def test_marks_that_reorder_hide_or_control_are_shown_by_name(desk: Desk) -> None:
     ask_anything(desk, BIDI, "bidi", title=BIDI)
     ask_anything(desk, CONTROL, "control")

@@ -5,7 +5,7 @@
 import { useId, useImperativeHandle, useRef, useState, type FormEvent, type KeyboardEvent, type Ref } from "react";
 import { Refused } from "../api/problem";
 import { plainText } from "../ui/plain-text";
-import { fieldsOf, memberAt, missingIn, parsed, valueFrom, type Field, type Inputs, type Schema } from "./schema";
+import { fieldsOf, inputOf, memberAt, missingIn, parsed, valueFrom, type Field, type Inputs, type Schema } from "./schema";
 
 export interface Focusable {
   focus: (options?: FocusOptions) => void;
@@ -87,7 +87,7 @@ export function SchemaForm({ ref, schema, draft, onDraft, onValue, onLeave, erro
           <FieldLine
             key={field.name}
             field={field}
-            text={readInputs(draft)[field.name] ?? field.given}
+            text={inputOf(field, readInputs(draft))}
             fault={faults.get(field.name) ?? null}
             onText={(text) => change(field.name, text)}
           />

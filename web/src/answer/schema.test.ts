@@ -80,3 +80,19 @@ test("a refusal names the member that it points at", () => {
   assert.equal(memberAt("/value"), "");
   assert.equal(memberAt(null), "");
 });
+
+test("members with the names of every object are members like others", () => {
+  const properties = JSON.parse('{"__proto__": {"type": "string"}, "constructor": {"type": "string"}}') as object;
+  const fields = fieldsOf({ type: "object", properties }) ?? [];
+  assert.deepEqual(valueFrom(fields, {}), {});
+  const filled = JSON.parse('{"__proto__": "a", "constructor": "b"}') as Record<string, string>;
+  assert.equal(JSON.stringify(valueFrom(fields, filled)), '{"__proto__":"a","constructor":"b"}');
+});
+
+test("many values are chosen from a list, and very many are typed", () => {
+  const values = (count: number) => ({ enum: Array.from({ length: count }, (_, index) => index) });
+  assert.equal(choicesIn(values(9))?.length, 9);
+  assert.equal(choicesIn(values(10)), null);
+  assert.equal(fieldsOf(values(10))?.[0]?.type, "enum");
+  assert.equal(fieldsOf(values(1_000)), null);
+});

@@ -24,6 +24,9 @@ const SCALARS = ["boolean", "string", "integer", "number"];
 /** Words that change what fits in a way that no field shows. */
 const INTRICATE = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "dependentSchemas"];
 const MOST_FIELDS = 20;
+/** As many as there are number keys; more are chosen from a list, and very many are typed. */
+const MOST_CHOICES = 9;
+const MOST_VALUES = 200;
 const LONG = 120;
 
 const isObject = (value: unknown): value is Schema =>
@@ -51,6 +54,7 @@ function fieldOf(name: string, schema: unknown, required: boolean): Field | null
   const values = Array.isArray(schema["enum"]) ? schema["enum"] : "const" in schema ? [schema["const"]] : [];
   const type = schema["type"];
   if (values.length === 0 && !SCALARS.includes(type as string)) return null;
+  if (values.length > MOST_VALUES) return null;
   if (values.some((value) => typeof value === "object" && value !== null)) return null;
   const given = schema["default"];
   return {
@@ -73,16 +77,22 @@ export function choicesIn(schema: Schema): { label: string; value: unknown }[] |
     { label: "Yes", value: true },
     { label: "No", value: false },
   ];
-  if (field.type !== "enum") return null;
+  if (field.type !== "enum" || field.values.length > MOST_CHOICES) return null;
   return field.values.map((value) => ({ label: typeof value === "string" ? value : JSON.stringify(value), value }));
+}
+
+/** What stands in a field. A member may have any name, also one that every object has. */
+export function inputOf(field: Field, inputs: Inputs): string {
+  const text: unknown = Object.hasOwn(inputs, field.name) ? inputs[field.name] : undefined;
+  return typeof text === "string" ? text : field.given;
 }
 
 /** The answer that the filled-in fields make. What is optional and empty is left out; what is no number stays a text. */
 export function valueFrom(fields: Field[], inputs: Inputs): unknown {
   const [only] = fields;
-  if (only?.name === "") return valueOf(only, inputs[""] ?? only.given);
+  if (only?.name === "") return valueOf(only, inputOf(only, inputs));
   const filled = fields
-    .map((field) => [field, inputs[field.name] ?? field.given] as const)
+    .map((field) => [field, inputOf(field, inputs)] as const)
     .filter(([field, text]) => text !== "" || (field.required && field.type === "string"));
   return Object.fromEntries(filled.map(([field, text]) => [field.name, valueOf(field, text)]));
 }
@@ -113,7 +123,7 @@ export function parsed(text: string): unknown {
 
 /** The name of the first field that must be filled in and is not. */
 export function missingIn(fields: Field[], inputs: Inputs): Field | null {
-  const isEmpty = (field: Field) => (inputs[field.name] ?? field.given).trim() === "";
+  const isEmpty = (field: Field) => inputOf(field, inputs).trim() === "";
   return fields.find((field) => field.required && field.type !== "string" && isEmpty(field)) ?? null;
 }
 

@@ -17,6 +17,7 @@ const SEARCHES_KEPT = 60_000;
 /** What was asked, as the screens beside the inbox show it: any escalation's event makes it out of date. */
 export const ASKED = ["asked"] as const;
 const ASSUMPTION_LIMIT = 200;
+const RULE_LIMIT = 200;
 const FULL_TEXTS_KEPT = 60_000;
 
 export const queryClient = new QueryClient({
@@ -169,7 +170,8 @@ export function sessionAssumptionsQuery(session: string) {
 
 export const rulesQuery = queryOptions({
   queryKey: ["rules"],
-  queryFn: async ({ signal }) => payload(await api.GET("/api/rules", { signal })),
+  queryFn: ({ signal }) =>
+    upToDate(async () => payload(await api.GET("/api/rules", { params: { query: { limit: RULE_LIMIT } }, signal }))),
 });
 
 export const policiesQuery = queryOptions({

@@ -430,6 +430,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures of the workspace and of this server, for Prometheus */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -508,6 +525,8 @@ export interface components {
         /**
          * AttentionTotal
          * @description All of them. An agent's hours go from its first frame to its last; `share_by_default` is of what was answered.
+         *
+         *         There is no rate an hour yet when all agents together have worked less than a quarter of one.
          */
         AttentionTotal: {
             asked: number;
@@ -575,6 +594,8 @@ export interface components {
             workspace: string;
             version: string;
             started_at: string | null;
+            /** @default [] */
+            executors?: components["schemas"]["Executor"][];
         };
         /**
          * Dismiss
@@ -652,6 +673,15 @@ export interface components {
             session_id: string | null;
             ref: string | null;
             payload: unknown;
+        };
+        /**
+         * Executor
+         * @description A process that runs flows.
+         */
+        Executor: {
+            id: string;
+            where: string;
+            heard_at: string;
         };
         /** Health */
         Health: {
@@ -924,6 +954,8 @@ export interface components {
         /** RuleList */
         RuleList: {
             rules: components["schemas"]["Rule"][];
+            total: number;
+            next_cursor: string | null;
             as_of: number;
         };
         /** SessionList */
@@ -1939,7 +1971,10 @@ export interface operations {
     };
     rules: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2123,6 +2158,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Version"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             /** @description Refused */

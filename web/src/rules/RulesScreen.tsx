@@ -13,6 +13,7 @@ export function RulesScreen() {
   useCardKeys();
   const rules = data?.rules ?? [];
   const live = rules.filter((rule) => rule.revoked_at === null);
+  const older = (data?.total ?? 0) - rules.length;
   const revoked = rules.filter((rule) => rule.revoked_at !== null);
   return (
     <>
@@ -49,6 +50,7 @@ export function RulesScreen() {
           </ol>
         </section>
       )}
+      {older > 0 && <p className="more">{older.toLocaleString()} older ones are in the API.</p>}
     </>
   );
 }
