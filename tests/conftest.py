@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.fixtures.disks",  # the same
     "tests.fixtures.flowing",  # the same
     "tests.fixtures.workers",  # the same
+    "tests.fixtures.clocks",  # the same
 ]
 
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.

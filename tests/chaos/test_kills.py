@@ -23,7 +23,7 @@ _ENDS = {"escalation.resolved": "resolved", "escalation.dismissed": "dismissed",
 
 @pytest.mark.chaos
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", seeds(short=2, full=40))
+@pytest.mark.parametrize("seed", seeds(short=1, full=12))
 def test_asks_and_answers_survive_a_server_that_is_killed_while_it_commits(
     server: RunningServer, tmp_path: Path, seed: int
 ) -> None:

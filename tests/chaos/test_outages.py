@@ -25,7 +25,7 @@ from tests.chaos.watched import (
     set_up,
 )
 from tests.fixtures.cluster import Cluster
-from tests.fixtures.disks import Disk
+from tests.fixtures.disks import Disk, LimitedDisk, SmallDisk, may_mount, mount, unmount
 from tests.fixtures.receiver import Receiver
 from tests.fixtures.servers import Answer, RunningServer
 from tests.fixtures.workers import RunningWorker
@@ -94,7 +94,7 @@ class Shift:
 
 
 @pytest.mark.chaos
-@pytest.mark.timeout(100)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", seeds(short=1, full=8))
 def test_postgresql_restarts_at_random_and_everything_happens_once(
     durable_postgres: Cluster,
@@ -123,17 +123,30 @@ def test_postgresql_restarts_at_random_and_everything_happens_once(
     shift.check(OUTAGES)
 
 
+@pytest.fixture(params=["limited", "small"] if may_mount() else ["limited"])
+def roomy_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
+    """One that has room for two databases and their journals, until it is filled."""
+    folder = tmp_path / "disk"
+    if request.param == "limited":
+        folder.mkdir()
+        yield LimitedDisk(folder)
+        return
+    assert mount(folder, "48m")
+    yield SmallDisk(folder)
+    unmount(folder)
+
+
 @pytest.mark.chaos
-@pytest.mark.timeout(100)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", seeds(short=1, full=6))
 def test_a_disk_that_is_full_for_a_while_loses_nothing_and_doubles_nothing(
-    disk: Disk,
+    roomy_disk: Disk,
     start_server: Callable[..., RunningServer],
     receiver: Receiver,
     tmp_path: Path,
     seed: int,
 ) -> None:
-    draw = random.Random(seed)
+    draw, disk = random.Random(seed), roomy_disk
     workspace = disk.folder / "workspace"
     (workspace / ".gemba").mkdir(parents=True)
     set_up(workspace, receiver.url)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from gemba.testing import retry_until
+from gemba.testing import effort, retry_until
 from tests.chaos.floor import DOOMED
-from tests.chaos.watched import rows
+from tests.fixtures.past import rows
 from tests.fixtures.servers import RunningServer
 from tests.fixtures.workers import RunningWorker
 
@@ -126,16 +126,21 @@ class Floor(NamedTuple):
     heir: RunningServer | RunningWorker
 
 
-@pytest.fixture(params=["server", "worker"])
+# Who dies, and on which database; in the short form each once.
+DEATHS = (("server", "sqlite"), ("worker", "postgresql"), ("worker", "sqlite"), ("server", "postgresql"))
+
+
+@pytest.fixture(params=DEATHS[: effort(2, 4)], ids=" on ".join)
 def floor(
     request: pytest.FixtureRequest,
     checks: Checks,
-    stopped_server: RunningServer,
+    start_server: Callable[..., RunningServer],
     new_worker: Callable[[RunningServer], RunningWorker],
 ) -> Floor:
-    worker = new_worker(stopped_server)
-    pair = (stopped_server, worker) if request.param == "server" else (worker, stopped_server)
-    return Floor(stopped_server, *pair)
+    who, database = request.param
+    server = start_server(request.getfixturevalue(f"{database}_url"), running=False)
+    worker = new_worker(server)
+    return Floor(server, *((server, worker) if who == "server" else (worker, server)))
 
 
 def with_a_check_that_runs(floor: Floor, checks: Checks, command: tuple[str, ...] = (), **environment: str) -> str:

@@ -11,10 +11,10 @@ import pytest
 
 from gemba.operators import add_operator
 from gemba.testing import effort, retry_until
-from tests.chaos.watched import rows
+from tests.fixtures.past import rows
 from tests.fixtures.servers import Answer, Client, RunningServer
 
-TIMES = effort(60, 1_000)
+TIMES = effort(50, 1_000)
 NAMES = ("maria", "tom")
 
 
