@@ -53,7 +53,7 @@ def test_how_much_code_moved_is_told_when_the_card_is_opened(
     desk = open_desk(sqlite_server)
 
     card = desk.card("May I drop")
-    expect(card).to_contain_text("The code moved since on main")
+    expect(card).to_contain_text("The code moved since, on main")
     desk.page.keyboard.press("j")
 
     expect(card).to_contain_text("The code moved since: 1 file, +2 \u22120 on main")

@@ -6,7 +6,8 @@ import { formatSpan, formatWhole } from "../ui/time";
 
 export function PolicyLine({ escalation }: { escalation: Escalation }) {
   const { policy, reminders, expires_at } = escalation;
-  if (policy === null) return null;
+  // A policy that has done nothing and will not end it has nothing to say here.
+  if (policy === null || (reminders === 0 && expires_at === null)) return null;
   return (
     <p className="card-hint policy-line">
       Policy <a {...linkTo("policies")}>{policy}</a>

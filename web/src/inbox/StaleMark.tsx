@@ -35,11 +35,11 @@ export function StaleMark({ escalation, opened }: { escalation: Escalation; open
         </span>
       ) : (
         <span>
-          The code moved since{figures !== "" ? `: ${figures}` : ""}
+          The code moved since{figures !== "" && `: ${figures}`}
           {branch !== null && (
             <>
-              {" "}
-              on <code>{plainText(branch)}</code>
+              {figures === "" ? ", on " : " on "}
+              <code>{plainText(branch)}</code>
             </>
           )}
           <span className="stale-commits">
