@@ -80,10 +80,11 @@ def test_one_of_them_is_answered_apart(
     assert [state(sqlite_server, id_) for id_ in alike].count("resolved") == 1
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_dismissing_the_first_of_a_group_leaves_the_next_in_its_place(
-    open_desk: Callable[..., Desk], sqlite_server: RunningServer, alike: list[str]
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer, alike: list[str], motion: str
 ) -> None:
-    desk = open_desk(sqlite_server)
+    desk = open_desk(sqlite_server, reduced_motion=motion)
     expect(desk.cards).to_have_count(2)
     desk.cards.first.focus()
     desk.page.keyboard.press("d")
@@ -143,6 +144,30 @@ def test_selected_by_keys_answered_at_once_and_taken_back(
     expect(desk.reply_box("Which database")).to_have_value("as in the handbook")
     sqlite_server.gemba("answer", desk.card("Which database").get_attribute("data-escalation-id") or "", "SQLite")
     assert outcome(asker) == ("SQLite\n", 0)
+
+
+def test_all_that_ask_the_same_are_selected_with_one_key(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer, alike: list[str]
+) -> None:
+    desk = open_desk(sqlite_server, undo=30, reduced_motion="reduce")
+    keys = desk.page.keyboard
+    keys.press("j")
+    keys.press("m")
+    desk.page.get_by_role("button", name="Answer apart: agent-1").click()
+    expect(desk.cards).to_have_count(3)
+
+    keys.press("Shift+A")
+
+    bar = desk.page.get_by_role("region", name="Answer the selected")
+    expect(bar).to_contain_text("4 selected")
+    bar.get_by_role("textbox").fill("8080")
+    bar.get_by_role("button", name="Send").click()
+    expect(bar).to_have_count(0)
+    expect(desk.cards).to_have_count(1)
+    assert {state(sqlite_server, id_) for id_ in alike} == {"resolved"}
+    desk.page.get_by_role("group", name="Last answer").get_by_role("button", name="Undo").click()
+    expect(desk.page.get_by_role("group", name="Last answer")).to_contain_text("Taken back 4")
+    assert {state(sqlite_server, id_) for id_ in alike} == {"open"}
 
 
 def test_a_single_answer_is_held_and_a_closed_tab_loses_nothing(

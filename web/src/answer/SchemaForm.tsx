@@ -5,7 +5,8 @@
 import { useId, useImperativeHandle, useRef, useState, type FormEvent, type KeyboardEvent, type Ref } from "react";
 import { Refused } from "../api/problem";
 import { plainText } from "../ui/plain-text";
-import { fieldsOf, inputOf, memberAt, missingIn, parsed, valueFrom, type Field, type Inputs, type Schema } from "./schema";
+import { fieldsOf, inputOf, memberAt, missingIn, parsed, valueFrom } from "./schema";
+import type { Field, Inputs, Schema } from "./schema";
 
 export interface Focusable {
   focus: (options?: FocusOptions) => void;

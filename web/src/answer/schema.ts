@@ -22,7 +22,10 @@ export type Inputs = Record<string, string>;
 
 const SCALARS = ["boolean", "string", "integer", "number"];
 /** Words that change what fits in a way that no field shows. */
-const INTRICATE = ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "dependentSchemas"];
+const INTRICATE = [
+  ...["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not"],
+  ...["if", "patternProperties", "dependentSchemas"],
+];
 const MOST_FIELDS = 20;
 /** As many as there are number keys; more are chosen from a list, and very many are typed. */
 const MOST_CHOICES = 9;
@@ -73,10 +76,11 @@ function fieldOf(name: string, schema: unknown, required: boolean): Field | null
 export function choicesIn(schema: Schema): { label: string; value: unknown }[] | null {
   const [field, second] = fieldsOf(schema) ?? [];
   if (field === undefined || second !== undefined || field.name !== "") return null;
-  if (field.type === "boolean") return [
-    { label: "Yes", value: true },
-    { label: "No", value: false },
-  ];
+  if (field.type === "boolean")
+    return [
+      { label: "Yes", value: true },
+      { label: "No", value: false },
+    ];
   if (field.type !== "enum" || field.values.length > MOST_CHOICES) return null;
   return field.values.map((value) => ({ label: typeof value === "string" ? value : JSON.stringify(value), value }));
 }

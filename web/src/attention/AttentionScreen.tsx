@@ -119,6 +119,11 @@ function Report({ report }: { report: Attention }) {
   );
 }
 
+const COLUMNS = [
+  ...["Day", "Agent", "Kind", "Asked", "Answered", "By default", "Expired"],
+  ...["To see", "To answer", "Blocked", "Cost"],
+];
+
 function Table({ rows, currency }: { rows: AttentionRow[]; currency: string }) {
   return (
     <section className="section" aria-labelledby="section-figures">
@@ -129,13 +134,11 @@ function Table({ rows, currency }: { rows: AttentionRow[]; currency: string }) {
         <table className="figures">
           <thead>
             <tr>
-              {["Day", "Agent", "Kind", "Asked", "Answered", "By default", "Expired", "To see", "To answer", "Blocked", "Cost"].map(
-                (name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ),
-              )}
+              {COLUMNS.map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>

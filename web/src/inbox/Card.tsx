@@ -80,7 +80,8 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   function onDone(next: Deed, { changed }: Done): void {
     const own = changed.find((one) => one.id === id);
     // Still waiting, because it was only proposed, or because somebody else was first: the card has more to say.
-    const stays = next.verb === "reopen" || next.verb === "reject" || (next.verb === "respond" && (!own || isActive(own)));
+    const waits = next.verb === "respond" && (own === undefined || isActive(own));
+    const stays = waits || next.verb === "reopen" || next.verb === "reject";
     if (next.verb !== "snooze" && next.verb !== "reject" && own) setDraft("");
     unselect(changed.map((one) => one.id));
     if (stays || onRelease === undefined) deed.reset();
@@ -197,6 +198,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   }
 
   const { label } = kindOf(escalation);
+  const firstWords = firstLine(escalation.text, 80);
   const fault = deed.error instanceof Refused && deed.error.code === "does_not_fit" && mannerOf(escalation) === "typed";
   return (
     <li ref={slot} className="slot">
@@ -224,7 +226,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           onOthers={() => setOthersShown(!othersShown)}
         />
         <h3 id={`title-${id}`} className={escalation.title === null ? "visually-hidden" : "card-title"} dir="auto">
-          <Words text={escalation.title ?? `${label} from ${escalation.session_id}: ${firstLine(escalation.text, 80)}`} />
+          <Words text={escalation.title ?? `${label} from ${escalation.session_id}: ${firstWords}`} />
           {selected && <span className="visually-hidden"> (selected)</span>}
         </h3>
         <CardText escalation={escalation} unfolded={unfolded} onToggle={() => setUnfolded(!unfolded)} />

@@ -143,7 +143,7 @@ export function InboxScreen() {
           <a {...linkTo("answered")}>Search all that was answered</a>
         </p>
       )}
-      {chosen.length > 0 && <BulkBar chosen={chosen} onRelease={onRelease} />}
+      {chosen.length > 0 && <BulkBar chosen={chosen} onRelease={release} />}
     </>
   );
 }

@@ -50,6 +50,7 @@ export function RuleBar({ escalation, draft, onRule, onCancel }: Props) {
     if (field.current) field.current.focus({ preventScroll: true });
     else box.current?.querySelector<HTMLElement>(".choices button")?.focus({ preventScroll: true });
   }, []);
+  const offered = escalation.options.map((one) => plainText(one)).join(", ");
   const make = (answer: Answer) => !mutation.isPending && mutation.mutate({ answer, confirmId: newConfirmId() });
 
   return (
@@ -66,7 +67,7 @@ export function RuleBar({ escalation, draft, onRule, onCancel }: Props) {
           <dd>
             every {kindOf(escalation).label.toLowerCase()} of any session that says{" "}
             <q dir="auto">{firstLine(escalation.text, 300)}</q>
-            {escalation.options.length > 0 && <> and offers {escalation.options.map((one) => plainText(one)).join(", ")}</>}
+            {offered !== "" && <> and offers {offered}</>}
             {escalation.schema !== null && <> and wants an answer of this form</>}
           </dd>
         </div>

@@ -2,11 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answerAsBefore, answerInWords, answerWithChoice, choicesOf, mannerOf } from "./choices.ts";
 
-const asked = (channel: "tool_call" | "handoff" | "notification" | "system", options: string[] = [], schema = null) => ({
-  channel,
-  options,
-  schema,
-});
+type Channel = "tool_call" | "handoff" | "notification" | "system";
+const asked = (channel: Channel, options: string[] = []) => ({ channel, options, schema: null });
 
 test("an agent's options are answered by their number, counted from one, and by nothing else", () => {
   const escalation = asked("tool_call", ["Postgres", "SQLite"]);

@@ -2,7 +2,8 @@
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export function collapse(slot: HTMLElement | null, gone: () => void): void {
-  if (slot === null || calm.matches || document.visibilityState === "hidden") return gone();
+  // In a moment, also without motion: what the card leaves behind goes by what has become of the others meanwhile.
+  if (slot === null || calm.matches || document.visibilityState === "hidden") return void setTimeout(gone);
   slot.style.overflow = "clip";
   const frames = [
     { height: `${slot.offsetHeight}px`, opacity: 1 },

@@ -26,7 +26,8 @@ test("durations are spelled out", () => {
 test("a policy says what it takes", () => {
   assert.equal(subjectOf(PLAIN), "Everything");
   assert.equal(subjectOf({ ...PLAIN, urgency: "blocking" }), "Everything blocking");
-  assert.equal(subjectOf({ ...PLAIN, urgency: "advisory", kinds: ["question", "gate_failure"] }), "Advisory questions and gate failures");
+  const both: Policy = { ...PLAIN, urgency: "advisory", kinds: ["question", "gate_failure"] };
+  assert.equal(subjectOf(both), "Advisory questions and gate failures");
 });
 
 test("and what happens when nobody answers", () => {
@@ -47,11 +48,13 @@ test("and what happens when nobody answers", () => {
     { when: "after 8 hours", what: "answer “go on”" },
   ]);
   assert.equal(sentenceOf(PLAIN), "Everything waits until you answer.");
-  assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d" }), "Everything waits until you answer: after 1 day expire without an answer.");
+  const ends = "Everything waits until you answer: after 1 day expire without an answer.";
+  assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d" }), ends);
 });
 
 test("what an answer must pass is said", () => {
   assert.equal(verifyWords(PLAIN), null);
   assert.match(verifyWords({ ...PLAIN, verify: { check: [], seconds: 30, person: true } }) ?? "", /second person/);
-  assert.match(verifyWords({ ...PLAIN, verify: { check: ["./ok", "-q"], seconds: 5, person: false } }) ?? "", /\.\/ok -q within 5/);
+  const checked: Policy = { ...PLAIN, verify: { check: ["./ok", "-q"], seconds: 5, person: false } };
+  assert.match(verifyWords(checked) ?? "", /\.\/ok -q within 5/);
 });

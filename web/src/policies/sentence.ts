@@ -41,10 +41,11 @@ export function stepsOf(policy: Policy): Step[] {
   const { remind_after, repeat_every, repeat_at_most, notify, then_notify, expire_after } = policy;
   if (remind_after !== null) {
     steps.push({ when: `after ${spelledOut(remind_after)}`, what: `remind${whom(notify)}` });
+    const next = whom(then_notify.length > 0 ? then_notify : notify);
     if (repeat_every !== null)
       steps.push({
         when: `every ${spelledOut(repeat_every)}`,
-        what: `again${whom(then_notify.length > 0 ? then_notify : notify)}${atMost(repeat_at_most)}, until somebody looks`,
+        what: `again${next}${atMost(repeat_at_most)}, until somebody looks`,
       });
   }
   if (expire_after !== null) steps.push({ when: `after ${spelledOut(expire_after)}`, what: endOf(policy) });

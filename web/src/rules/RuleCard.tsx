@@ -33,7 +33,8 @@ export function RuleCard({ rule, wanted }: { rule: Rule; wanted: boolean }) {
   const [asking, setAsking] = useState(false);
   const live = rule.revoked_at === null;
   const change = useMutation({
-    mutationFn: (confirmId: string): Promise<unknown> => (live ? revoke(rule.id, confirmId) : makeAgain(rule, confirmId)),
+    mutationFn: (confirmId: string): Promise<unknown> =>
+      live ? revoke(rule.id, confirmId) : makeAgain(rule, confirmId),
     onSuccess: () => {
       announce(live ? "Revoked" : "Made again");
       setAsking(false);

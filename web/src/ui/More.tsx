@@ -7,7 +7,12 @@ export function More({ query }: Props) {
   if (!query.hasNextPage) return null;
   return (
     <p className="more">
-      <button type="button" className="button" disabled={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+      <button
+        type="button"
+        className="button"
+        disabled={query.isFetchingNextPage}
+        onClick={() => query.fetchNextPage()}
+      >
         {query.isFetchingNextPage ? "Reading…" : "Show more"}
       </button>
     </p>
