@@ -31,11 +31,12 @@ LIFE = 10.0  # seconds that a process gets to reach its point
 _COMMITS = ("begin", "insert events", "commit begins", "commit done", "frames read", "frames committed")
 SERVER = (*_COMMITS, *doomed.FLOW_POINTS, *doomed.CHECK_POINTS, *doomed.RULE_POINTS)
 WORKER = (*_COMMITS, *doomed.FLOW_POINTS)
+SELDOM = (*doomed.CHECK_POINTS, *doomed.RULE_POINTS, "insert likes")
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", seeds(short=1, full=17))
+@pytest.mark.parametrize("seed", seeds(short=1, full=25))
 def test_reminders_expiries_checks_and_deliveries_survive_the_death_of_server_and_worker(
     stopped_server: RunningServer,
     new_worker: Callable[[RunningServer], RunningWorker],
@@ -55,11 +56,12 @@ def test_reminders_expiries_checks_and_deliveries_survive_the_death_of_server_an
         somebody.start()
 
     for number in range(KILLS):
-        passage = draw.randint(1, 4)
+        point = draw.choice(WORKER if number % 2 else SERVER)
+        passage = 1 if point in SELDOM else draw.randint(1, 4)
         if number % 2:
-            live_until(worker, draw.choice(WORKER), passage, tmp_path / "died-at")
+            live_until(worker, point, passage, tmp_path / "died-at")
         else:
-            mortal.live_until(draw.choice(SERVER), passage, LIFE)
+            mortal.live_until(point, passage, LIFE)
     assert worker.start(DOOMED)
     mortal.live(DOOMED)
     end(agents)
@@ -78,13 +80,13 @@ def test_reminders_expiries_checks_and_deliveries_survive_the_death_of_server_an
     assert [trouble for somebody in everybody for trouble in somebody.trouble] == []
     assert "a flow failed" not in mortal.errors + worker.errors
 
-    died_at = mortal.died_at()
-    assert len(died_at) >= KILLS - 1, died_at
     check_opened_once(asked, found)
     check_ends(asked, [one for operator in operators for one in operator.sent], found)
     check_told_once(witness.seen, found)
     check_read_once(server.home, found)
     check_notified(receiver, witness.seen, kills=KILLS)
+    # The others were killed from outside, at whatever they did.
+    assert len(mortal.died_at()) >= KILLS - 2, mortal.died_at()
 
 
 def live_until(worker: RunningWorker, point: str, passage: int, record: Path) -> None:
