@@ -10,7 +10,7 @@ from sqlalchemy import insert, update
 from gemba import clock, doctor
 from gemba.app import App
 from gemba.doctor import Check
-from gemba.escalations.flows import notices
+from gemba.escalations.notices import notices
 from gemba.escalations.policy_check import checked_settings
 from gemba.flows.executors import Executors
 from gemba.flows.wanted import Call, flows, want

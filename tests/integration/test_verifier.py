@@ -320,7 +320,9 @@ def test_of_two_who_agree_and_refuse_at_once_one_wins(open_floor: OpenFloor) -> 
 # ---- what happens meanwhile ------------------------------------------------------------------------------------------
 
 
-def test_an_ask_whose_answer_waits_for_a_second_person_expires_all_the_same(open_floor: OpenFloor) -> None:
+def test_an_ask_whose_answer_waits_for_a_second_person_expires_and_the_answer_may_still_pass_late(
+    open_floor: OpenFloor,
+) -> None:
     floor = open_floor(Policy("p", verify=Verify(person=True), expire_after=HOUR))
     id = proposed(floor)
 
@@ -329,8 +331,11 @@ def test_an_ask_whose_answer_waits_for_a_second_person_expires_all_the_same(open
     shown = floor.until(id, state="expired")
     assert shown.resolution is not None
     assert (shown.resolution.outcome, shown.resolution.text) == ("expired", "nobody answered in time")
-    assert shown.proposal is None
-    assert conflict(lambda: floor.act(id, "confirm", "ben")).code == "already_resolved"
+    assert conflict(lambda: floor.act(id, "confirm", "anna")).code == "same_person"
+    late = floor.act(id, "confirm", "ben")
+    assert (late.state, late.late, late.resolution.text, late.proposal) == ("resolved", True, "8080", None)
+    turn = floor.commits.until(lambda: floor.turn(id))
+    assert (turn["text"], turn["late"]) == ("8080", True)
 
 
 def test_an_ask_that_is_withdrawn_meanwhile_takes_no_answer(open_floor: OpenFloor) -> None:
