@@ -102,6 +102,30 @@ def test_the_bait_would_be_taken_by_whoever_unpickles(tmp_path: Path) -> None:
     assert trap.exists()
 
 
+def test_a_flow_may_see_any_number_of_restarts(sqlite_server: RunningServer) -> None:
+    """The engine would give a run up after its hundredth."""
+    server = sqlite_server
+    server.stop()
+    (server.workspace / ".gemba/workspace.toml").write_text(_LONG)
+    server.start()
+    id = ask(server)
+    retry_until(lambda: engine_rows(server, "select * from operation_outputs"), timeout=_PATIENCE)
+    server.kill()
+    engine_rows(server, "update workflow_status set recovery_attempts = 1000")
+
+    server.start()
+    retry_until(
+        lambda: engine_rows(server, "select recovery_attempts, status from workflow_status") == [(1001, "PENDING")],
+        timeout=_PATIENCE,
+    )
+    server.post(f"/api/escalations/{id}/respond", {"text": "8080"})
+    watch_is_over(server)
+
+    code, errors = server.stop()
+    assert code == 0
+    assert "gave a flow up" not in errors
+
+
 # ---- lost, broken ---------------------------------------------------------------------------------------------------
 
 _SHORT = """
