@@ -1,12 +1,16 @@
 """Like asks are grouped as they come, and what was answered to one is offered to the next, on both databases."""
 
+import itertools
 import threading
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from sqlalchemy import event, func, select
 
 from gemba.app import App
-from gemba.escalations import inbox, precedents
+from gemba.escalations import inbox, likeness, precedents
 from gemba.escalations.store import escalations
 from tests.fixtures.api import Api
 from tests.fixtures.logs import Logs
@@ -167,6 +171,133 @@ def test_two_that_ingest_at_once_lose_no_ask_and_no_group_is_wrong(api: Api) -> 
 
     assert assigned["a"] == assigned["b"]
     assert len(set(assigned["a"].values())) == 20
+
+
+# ---- what an agent cannot make expensive ---------------------------------------------------------------------------
+
+
+def copies(count: int) -> list[str]:
+    """Questions of the same words, no two of which are the same question."""
+    places = ("amber", "birch", "cedar", "ebony", "hazel", "larch", "maple")
+    orders = itertools.islice(itertools.permutations(places), count)
+    return ["Copy from {} to {} before {} after {} with {} into {} over {}?".format(*order) for order in orders]
+
+
+def services(count: int) -> list[str]:
+    """Questions that differ in one long word with the same beginning, which is no typing error."""
+    letters = itertools.islice(itertools.product("abcdefgh", repeat=4), count)
+    return [f"May I restart service{''.join(letter * 2 for letter in one)}?" for one in letters]
+
+
+def ask_rows(texts: Iterable[str], prefix: str = "ask") -> list[dict[str, Any]]:
+    row = {"channel": "tool_call", "kind": "question", "title": None, "options": "[]"}
+    return [
+        {**row, "id": f"{prefix}-{number:05}", "text": text, "opened_at": number} for number, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often texts are read and compared."""
+    done: Counter[str] = Counter()
+    is_like, read = likeness.is_like, likeness.form
+
+    def counted_like(a: likeness.Form, b: likeness.Form) -> bool:
+        done["compared"] += 1
+        done["words"] += len(a.words) + len(b.words)
+        return is_like(a, b)
+
+    def counted_form(*said: Any) -> likeness.Form:
+        done["read"] += 1
+        return read(*said)
+
+    monkeypatch.setattr(precedents, "is_like", counted_like)
+    monkeypatch.setattr(likeness, "form", counted_form)
+    return done
+
+
+@pytest.mark.parametrize("texts", [copies, services])
+def test_grouping_a_batch_takes_work_in_proportion_whatever_its_words(texts: Any, app: App, work: Counter[str]) -> None:
+    taken: dict[int, Counter[str]] = {}
+    for count in (500, 1_000):
+        work.clear()
+        rows = ask_rows(texts(count), f"of-{count}")
+        with app.database.transaction() as tx:
+            precedents.assign(tx, rows)
+        taken[count] = work.copy()
+        assert len({row["group_id"] for row in rows}) == count
+
+    assert 500 <= taken[500]["compared"] <= 500 * 50
+    assert taken[1_000]["compared"] <= 3 * taken[500]["compared"]
+    assert taken[1_000]["words"] <= 3 * taken[500]["words"]
+    assert taken[1_000]["read"] <= 3 * taken[500]["read"]
+
+
+def test_a_long_text_is_compared_with_fewer(app: App, work: Counter[str]) -> None:
+    texts = [f"{text} {'Look at every line of the file. ' * 60}" for text in copies(200)]
+    with app.database.transaction() as tx:
+        precedents.assign(tx, ask_rows(texts))
+
+    assert 199 <= work["compared"] < 200 * 10
+    assert work["words"] < 200 * 2_000
+
+
+def test_what_waits_already_is_looked_up_in_part_however_much_it_is(logs: Logs, work: Counter[str]) -> None:
+    texts = copies(601)
+    taken = []
+    for start, end in ((0, 200), (200, 600)):
+        logs.take(*(logs.ask(text) for text in texts[start:end]))
+        work.clear()
+        with logs.app.database.transaction() as tx:
+            precedents.assign(tx, ask_rows(texts[600:]))
+            tx.connection.rollback()
+        taken.append(work.copy())
+
+    assert taken[0]["compared"] == taken[1]["compared"] == 50
+    assert taken[0]["read"] == taken[1]["read"] == 51
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_same_words_are_one_group_among_however_many(apart: bool, logs: Logs) -> None:
+    texts = copies(150)
+    batches = [texts, texts] if apart else [texts * 2]
+    for batch in batches:
+        logs.take(*(logs.ask(text) for text in batch))
+
+    query = select(escalations.c.group_id, func.count()).group_by(escalations.c.group_id)
+    with logs.app.database.read() as connection:
+        assert [size for _, size in connection.execute(query)] == [2] * 150
+        bands = connection.execute(select(func.count()).select_from(precedents.likes)).scalar_one()
+    logs.take(*(logs.ask(text) for text in texts))
+    with logs.app.database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(precedents.likes)).scalar_one() == bands
+
+
+def test_precedents_of_a_page_take_work_in_proportion_and_those_of_the_same_words_are_found(
+    api: Api, logs: Logs, work: Counter[str]
+) -> None:
+    texts = copies(200)
+    taken: dict[int, Counter[str]] = {}
+    for count in (100, 200):
+        first = 0 if count == 100 else 100
+        logs.take(*(logs.ask(text) for text in texts[first:count]))
+        with api.app.database.read() as connection:
+            waiting = connection.execute(select(escalations.c.id).where(~escalations.c.resolved)).scalars().all()
+        api.post("/api/escalations/respond", {"ids": waiting, "text": "yes"})
+        logs.take(*(logs.ask(text) for text in texts[:count]))
+        with api.app.database.read() as connection:
+            rows = connection.execute(select(escalations).where(~escalations.c.resolved)).all()
+            work.clear()
+            best = precedents.best_for(connection, rows)
+            taken[count] = work.copy()
+            said = {row.id: row.text for row in rows}
+            assert {id: precedent.text for id, precedent in best.items()} == said
+            assert precedents.for_one(connection, rows[0].id)[0].text == rows[0].text
+        api.post("/api/escalations/respond", {"ids": [row.id for row in rows], "text": "yes"})
+
+    assert taken[100]["compared"] <= 100 * 51
+    assert taken[200]["compared"] <= 3 * taken[100]["compared"]
+    assert taken[200]["read"] <= 3 * taken[100]["read"]
 
 
 # ---- precedents ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemba import wire
-from gemba.escalations.likeness import Form, compare, form
+from gemba.escalations.likeness import Form, compare, form, is_like
 
 PAIRS = Path(__file__).with_name("likeness_pairs.jsonl")
 
@@ -82,7 +82,7 @@ def test_likeness_is_mutual_found_by_its_bands_and_explained() -> None:
     for pair in pairs():
         a, b = pair.a.form, pair.b.form
         there, back = compare(a, b), compare(b, a)
-        assert there.same == back.same
+        assert there.same == back.same == is_like(a, b)
         assert there.score == back.score
         assert 0 <= there.score <= 1
         assert there.why.strip()
@@ -200,7 +200,7 @@ texts = st.text(max_size=60) | st.lists(
 def test_whatever_the_texts_likeness_is_mutual_and_bands_find_it(a: str, b: str) -> None:
     one, other = ask(a), ask(b)
     assert compare(one, one).same
-    assert compare(one, other).same == compare(other, one).same
+    assert compare(one, other).same == compare(other, one).same == is_like(one, other)
     if compare(one, other).same:
         assert set(one.bands) & set(other.bands)
     if one.key == other.key:

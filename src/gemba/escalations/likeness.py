@@ -119,6 +119,18 @@ def option_form(option: str) -> str:
     return " ".join(word.strip(".,;:!?") for word in words) or option
 
 
+def is_like(a: Form, b: Form) -> bool:
+    """Whether two asks are the same question: as `compare` says, but soon where they are not."""
+    if a.must_agree != b.must_agree or len(a.words) != len(b.words):
+        return False
+    ours, theirs = set(a.words), set(b.words)
+    if len(ours - theirs) > 1 or len(theirs - ours) > 1:
+        return False
+    if any(not _is_typo(one, other) for one in ours - theirs for other in theirs - ours):
+        return False
+    return _unlike(a, b) is None and compare(a, b).same
+
+
 def compare(a: Form, b: Form) -> Likeness:
     """Whether two asks are the same question, and why."""
     score = _overlap(a, b)
@@ -158,12 +170,14 @@ def _unlike(a: Form, b: Form) -> str | None:
     for stem, written in b.exact:
         if quoted.get(stem, written) != written:
             return f"{_quoted([quoted[stem]])} is quoted in one, {_quoted([written])} in the other"
-    for direction in {direction for direction, _ in (*a.roles, *b.roles)}:
-        here = {word for known, word in a.roles if known == direction}
-        there = {word for known, word in b.roles if known == direction}
-        if here and there and not (here <= there or there <= here):
-            one, other = a.shown[min(here - there)], b.shown[min(there - here)]
-            return f'"{direction}" goes with {_quoted([one])} in one, with {_quoted([other])} in the other'
+    here, there = set(a.roles) - set(b.roles), set(b.roles) - set(a.roles)
+    apart = {direction for direction, _ in here} & {direction for direction, _ in there}
+    if apart:
+        direction = min(apart)
+        one, other = (min(word for known, word in roles if known == direction) for roles in (here, there))
+        return (
+            f'"{direction}" goes with {_quoted([a.shown[one]])} in one, with {_quoted([b.shown[other]])} in the other'
+        )
     return None
 
 

@@ -10,25 +10,49 @@ with their source and the reason, never given by themselves.
 
 `likes` finds what is worth comparing: the bands (`likeness.py`) of one ask for each `like_key` there is, so that a
 question that is asked ten thousand times is looked up like one that is asked once.
+
+Agents choose the words, so what shares a band may be much and all unlike. An ask is compared with a few of it only, and
+besides with whatever has its very key: the work for a batch or a page grows as its number of asks does, and no more.
+What is not compared is taken for unlike: a group may be split and a precedent go unseen, none is wrong.
 """
 
 from __future__ import annotations
 
 import functools
+from bisect import insort
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Row, Select, Table, Text, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Row,
+    Select,
+    Subquery,
+    Table,
+    TableValuedAlias,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+    select,
+    true,
+    union,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.types import TypeEngine
 
 from gemba import clock
 from gemba.escalations import likeness
 from gemba.escalations.escalation import Answer, Channel, Precedent
-from gemba.escalations.likeness import Form, compare
+from gemba.escalations.likeness import Form, compare, is_like
 from gemba.escalations.store import escalations, get, options_of, schema_of
 from gemba.store.database import Transaction
-from gemba.store.lists import as_parameter, unnested, within
+from gemba.store.lists import as_parameter, unnested
 from gemba.store.schema import metadata
 
 likes = Table(
@@ -43,8 +67,11 @@ MOST_SHOWN = 3
 # Of a person, by whatever way it was given. What a rule answered says nothing that the rule does not.
 _BY_PEOPLE = ("operator", "pane")
 _LONGEST_QUESTION = 500
-# More groups than that are not compared with: one may then be begun twice, none is wrong.
-_MOST_GROUPS = 4_000
+# Of what has a band in common with an ask, how much is compared with it, and how many words that may take in all.
+_MOST_COMPARED = 50
+_MOST_WORDS = 2_000
+# Of what has a band in common with any of a batch or page, how many wordings are loaded.
+_MOST_WORDINGS = 1_000
 
 _e = escalations.c
 
@@ -56,6 +83,49 @@ class _Group(NamedTuple):
     id: str
     form: Form
 
+    @property
+    def place(self) -> tuple[int, str]:
+        return self[:2]
+
+
+class _Groups:
+    """Those that an ask may join: the oldest of each band, and of each key."""
+
+    def __init__(self) -> None:
+        self._by_band: dict[int, list[_Group]] = {}
+        self._by_key: dict[str, _Group] = {}
+
+    def add(self, group: _Group, bands: Iterable[int]) -> None:
+        for band in bands:
+            known = self._by_band.setdefault(band, [])
+            insort(known, group, key=lambda one: one.place)
+            del known[_MOST_COMPARED:]
+
+    def takes(self, key: str, group: _Group) -> None:
+        """What has this key is known to belong here."""
+        self._by_key[key] = group
+
+    def oldest_like(self, form: Form, key: str, bands: Iterable[int]) -> _Group | None:
+        found = {group.id: group for band in bands for group in self._by_band.get(band, ())}
+        oldest = sorted(found.values(), key=lambda group: group.place)
+        near = oldest[: _within_reach(form, (group.form for group in oldest))]
+        same = next((group for group in near if is_like(form, group.form)), None)
+        return same or self._by_key.get(key)
+
+
+def _within_reach(form: Form, others: Iterable[Form]) -> int:
+    """How many of these it is compared with, in their order: at least one, if there is one."""
+    words = 0
+    for count, other in enumerate(others):
+        words += len(form.words) + len(other.words)
+        if count == _MOST_COMPARED or (count and words > _MOST_WORDS):
+            return count
+    return _MOST_COMPARED
+
+
+# Of an ask that is about to be inserted: the row, its form, and the form's key and bands.
+_Ask = tuple[dict[str, Any], Form, str, list[int]]
+
 
 # ---- groups ---------------------------------------------------------------------------------------------------------
 
@@ -63,7 +133,7 @@ class _Group(NamedTuple):
 def assign(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
     """Give rows that are about to be inserted their `like_key` and `group_id`; only what agents ask is grouped."""
     met: dict[tuple[Any, ...], tuple[Form, str, list[int]]] = {}
-    asks: list[tuple[dict[str, Any], Form, str, list[int]]] = []
+    asks: list[_Ask] = []
     for row in rows:
         row["like_key"], row["group_id"] = "", row["id"]
         if row["channel"] == Channel.TOOL_CALL:
@@ -76,14 +146,17 @@ def assign(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
             asks.append((row, *known_form))
     if not asks:
         return
-    known, groups = _look_up(tx.connection, {band for _, _, _, bands in asks for band in bands})
+    known, groups = _look_up(tx.connection, asks)
     new: list[tuple[int, str]] = []
+    placed: dict[str, str] = {}
     for row, form, key, bands in asks:
-        joined = _oldest_like(form, bands, groups)
-        if joined is None:
-            _remember(groups, _Group(row["opened_at"], row["id"], form), bands)
-        else:
-            row["group_id"] = joined.id
+        if key not in placed:
+            joined = groups.oldest_like(form, key, bands)
+            if joined is None:
+                joined = _Group(row["opened_at"], row["id"], form)
+                groups.add(joined, bands)
+            placed[key] = joined.id
+        row["group_id"] = placed[key]
         if key not in known:
             known.add(key)
             new += [(band, row["id"]) for band in bands]
@@ -91,26 +164,29 @@ def assign(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
         _store(tx.connection, new)
 
 
-def _look_up(connection: Connection, bands: set[int]) -> tuple[set[str], dict[int, list[_Group]]]:
-    """The keys that are found by these bands already, and of each the oldest group that has such an ask waiting."""
+def _look_up(connection: Connection, asks: Sequence[_Ask]) -> tuple[set[str], _Groups]:
+    """Of these asks' keys those that were met before, and the groups that wait among what may be like them."""
     dialect = connection.dialect.name
+    keys = {key for _, _, key, _ in asks}
+    bands = {band for *_, bands in asks for band in bands}
+    sought = {"keys": as_parameter(dialect, keys), "bands": as_parameter(dialect, bands)}
     known: set[str] = set()
-    groups: dict[int, list[_Group]] = {}
-    met: set[str] = set()
-    for key, opened_at, id, *said in connection.execute(
-        _waiting_groups(dialect), {"bands": as_parameter(dialect, bands)}
-    ):
+    groups = _Groups()
+    met: dict[str, _Group] = {}
+    for key, opened_at, id, *said in connection.execute(_waiting_groups(dialect), sought):
         known.add(key)
-        if id is not None and id not in met:
-            met.add(id)
-            form = _form(*said)
-            _remember(groups, _Group(opened_at, id, form), form.bands)
-    return known, groups
+        if id is None:
+            continue
+        if id not in met:
+            met[id] = _Group(opened_at, id, _form(*said))
+            groups.add(met[id], met[id].form.bands)
+        groups.takes(key, met[id])
+    return known & keys, groups
 
 
 @functools.cache
 def _waiting_groups(dialect: str) -> Select[Any]:
-    keys = _keys_of(dialect).subquery()
+    keys = _keys_of(dialect)
     member, first = escalations.alias(), escalations.alias()
     group_id = (  # a step in the index, however many wait
         select(member.c.group_id)
@@ -120,7 +196,7 @@ def _waiting_groups(dialect: str) -> Select[Any]:
         .correlate(keys)
         .scalar_subquery()
     )
-    waiting = select(keys.c.like_key, group_id.label("group_id")).limit(_MOST_GROUPS).subquery()
+    waiting = select(keys.c.like_key, group_id.label("group_id")).subquery()
     said = [first.c[name] for name in ("opened_at", "id", "kind", "title", "text", "options", "schema")]
     return select(waiting.c.like_key, *said).join_from(waiting, first, first.c.id == waiting.c.group_id, isouter=True)
 
@@ -134,19 +210,6 @@ def _store(connection: Connection, pairs: list[tuple[int, str]]) -> None:
         connection.execute(insert(likes).from_select(["band", "ref"], rows).on_conflict_do_nothing())
     else:
         connection.exec_driver_sql("insert or ignore into likes (band, ref) values (?, ?)", pairs)
-
-
-def _remember(groups: dict[int, list[_Group]], group: _Group, bands: Iterable[int]) -> None:
-    for band in bands:
-        groups.setdefault(band, []).append(group)
-
-
-def _oldest_like(form: Form, bands: Iterable[int], groups: dict[int, list[_Group]]) -> _Group | None:
-    candidates = {group[:2]: group for band in bands for group in groups.get(band, ())}
-    for place in sorted(candidates):
-        if compare(form, candidates[place].form).same:
-            return candidates[place]
-    return None
 
 
 # ---- precedents -----------------------------------------------------------------------------------------------------
@@ -165,33 +228,41 @@ def best_for(connection: Connection, rows: Sequence[Row[Any]]) -> dict[str, Prec
 
 
 def _found(connection: Connection, rows: Sequence[Row[Any]], most: int) -> dict[str, list[Precedent]]:
-    forms = {row.id: form_of(row) for row in rows if row.channel == Channel.TOOL_CALL}
-    if not forms:
+    asks = [(row, form, form.bands) for row in rows if row.channel == Channel.TOOL_CALL for form in (form_of(row),)]
+    if not asks:
         return {}
-    bands = {id: form.bands for id, form in forms.items()}
     dialect = connection.dialect.name
-    sought = {"bands": as_parameter(dialect, {band for known in bands.values() for band in known})}
-    by_band: dict[int, list[tuple[Row[Any], Form]]] = {}
-    for earlier in connection.execute(_newest_answers(dialect, most), sought):
-        form = form_of(earlier)
+    sought = {
+        "keys": as_parameter(dialect, {row.like_key for row, _, _ in asks}),
+        "bands": as_parameter(dialect, {band for *_, bands in asks for band in bands}),
+    }
+    earlier = [(row, form_of(row)) for row in connection.execute(_newest_answers(dialect, most), sought)]
+    by_key: dict[str, list[int]] = {}
+    by_band: dict[int, list[int]] = {}
+    for place, (answered, form) in enumerate(earlier):
+        by_key.setdefault(answered.like_key, []).append(place)
         for band in form.bands:
-            by_band.setdefault(band, []).append((earlier, form))
+            known = by_band.setdefault(band, [])
+            if len(known) < _MOST_COMPARED:
+                known.append(place)
     found: dict[str, list[Precedent]] = {}
-    for row in rows:
-        if row.id not in forms:
-            continue
-        candidates = {earlier.id: (earlier, form) for band in bands[row.id] for earlier, form in by_band.get(band, ())}
-        for earlier, form in sorted(candidates.values(), key=lambda pair: (-pair[0].resolved_at, pair[0].id)):
-            alike = compare(forms[row.id], form)
-            if alike.same and earlier.id != row.id and len(found.get(row.id, ())) < most:
-                found.setdefault(row.id, []).append(_precedent(row, earlier, alike))
+    for row, form, bands in asks:
+        newest = sorted({place for band in bands for place in by_band.get(band, ())})
+        near = newest[: _within_reach(form, (earlier[place][1] for place in newest))]
+        alike = (
+            _precedent(row, earlier[place][0], compare(form, earlier[place][1]))
+            for place in sorted({*near, *by_key.get(row.like_key, ())})
+            if earlier[place][0].id != row.id and is_like(form, earlier[place][1])
+        )
+        if precedents := list(islice(alike, most)):
+            found[row.id] = precedents
     return found
 
 
 @functools.cache
 def _newest_answers(dialect: str, most: int) -> Select[Any]:
     """Of each wording that has one of the bands the newest that people answered, as many as are wanted."""
-    keys = _keys_of(dialect).subquery()
+    keys = _keys_of(dialect)
     earlier = escalations.alias()
     newest = (
         select(earlier.c.id)
@@ -244,10 +315,30 @@ def form_of(row: Row[Any]) -> Form:
     return likeness.form(row.kind, row.title, row.text, options_of(row), schema_of(row))
 
 
-def _keys_of(dialect: str) -> Select[tuple[str]]:
-    """The keys of what has one of the `bands`."""
-    found = select(_e.like_key).join(likes, likes.c.ref == _e.id)
-    return found.where(within(dialect, likes.c.band, "bands")).distinct()
+def _keys_of(dialect: str) -> Subquery:
+    """Those of the `keys` that were met before, and the keys of the newest wordings that have one of the `bands`."""
+    keys, bands = _given(dialect, "keys", Text()), _given(dialect, "bands", BigInteger())
+    met = select(keys.c.value.label("like_key")).where(select(_e.id).where(_e.like_key == keys.c.value).exists())
+    same = likes.alias()
+    newest = select(same.c.ref).where(same.c.band == bands.c.value).order_by(same.c.ref.desc())
+    if dialect == "postgresql":
+        near = newest.limit(_MOST_COMPARED).lateral()
+        refs = select(near.c.ref).select_from(bands.join(near, true()))
+    else:  # which has no lateral join: the range of the index that holds them
+        last = newest.limit(1).offset(_MOST_COMPARED - 1).correlate(bands).scalar_subquery()
+        refs = select(likes.c.ref).where(likes.c.band == bands.c.value, likes.c.ref >= func.coalesce(last, ""))
+    found = refs.subquery()
+    banded = select(_e.like_key).join(found, found.c.ref == _e.id).distinct().limit(_MOST_WORDINGS).subquery()
+    return union(met, select(banded.c.like_key)).subquery()
+
+
+def _given(dialect: str, name: str, type_: TypeEngine[Any]) -> TableValuedAlias:
+    """A list that is a parameter, as a table of its `value`s."""
+    value = column("value", type_)
+    if dialect == "postgresql":
+        array = cast(bindparam(name, type_=ARRAY(type_)), ARRAY(type_))
+        return func.unnest(array).table_valued(value, name=f"given_{name}").render_derived()
+    return func.json_each(bindparam(name)).table_valued(value, name=f"given_{name}")
 
 
 def _form(kind: str, title: str | None, text: str, options: str, schema: str | None) -> Form:
