@@ -826,6 +826,8 @@ export interface components {
             text: string;
             option: number | null;
             value: unknown;
+            decision: ("modify" | "no" | "yes") | null;
+            action: string | null;
             by: string;
             at: string;
             /** @enum {unknown} */

@@ -26,7 +26,7 @@ export function ProposalMark(props: Props) {
         <Icon name={refused ? "close" : "hourglass"} />
         <span>
           <strong>{refused ? "Not given" : "Proposed"}</strong> by {plainText(proposal.by)}{" "}
-          <Age since={proposal.at} ago />: <q dir="auto">{plainText(proposal.text)}</q>
+          <Age since={proposal.at} ago />: <q dir="auto">{plainText(proposal.text || proposal.decision || proposal.action || "")}</q>
           {refused && proposal.note !== null && (
             <span className="proposal-note" dir="auto">
               {plainText(proposal.note)}
