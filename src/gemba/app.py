@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -20,7 +21,7 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
-from gemba.escalations import assumptions, delivery, derived, projection, reply, rules, verbs
+from gemba.escalations import assumptions, delivery, derived, notices, projection, reply, rules, verbs
 from gemba.escalations import store as escalations
 from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.journal import keep_journal
@@ -114,6 +115,7 @@ class App:
             older_than = now - keep.keep_days * clock.DAY
             events.prune(tx.connection, older_than=older_than, keep_at_most=keep.keep_at_most)
             confirmations.prune(tx, now)
+            notices.prune(tx, older_than)
             self.ingest.forget_old(tx, older_than)
 
     @asynccontextmanager
@@ -152,7 +154,9 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        with claimed_name(self.workspace.executors_folder, self.origin) as name:
+        # Several workspaces may share a home and a database; each runs its own.
+        own = hashlib.sha256(str(self.workspace.root).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        with claimed_name(self.workspace.executors_folder, f"{self.origin}.{own}") as name:
             engine = engine_type(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
             async with engine.running(hub):
                 self.engine = engine

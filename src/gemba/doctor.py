@@ -18,7 +18,7 @@ from gemba import clock
 from gemba.app import App
 from gemba.errors import GembaError
 from gemba.escalations import inbox
-from gemba.escalations.flows import FailedNotices, failed_notices
+from gemba.escalations.notices import FailedNotices, failed_notices
 from gemba.escalations.notify import problem_of
 from gemba.escalations.policy_check import checked_settings
 from gemba.flows import wanted

@@ -46,7 +46,7 @@ class Operators:
         self._path = os.fspath(folder)
         self._token = token.encode()
         self._added: list[tuple[str, bytes]] = []
-        self._as_of: tuple[int, int, int] | None = None
+        self._as_of: dict[str, tuple[int, int, int]] | None = None
 
     def name_of(self, token: bytes) -> str | None:
         """Each is compared in constant time, a wrong one with all: how long it takes tells nothing of them."""
@@ -59,16 +59,20 @@ class Operators:
         return found
 
     def _current(self) -> list[tuple[str, bytes]]:
+        """Read again whenever a file came, went or was changed in any way."""
         try:
-            status = os.lstat(self._path)
+            found = {"": os.lstat(self._path)}
+            with os.scandir(self._path) as entries:
+                found |= {entry.name: entry.stat(follow_symlinks=False) for entry in entries}
         except OSError:
             self._added, self._as_of = [], None
             return self._added
-        as_of = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+        newest = max(status.st_ctime_ns for status in found.values())
+        as_of = {name: (status.st_ino, status.st_mtime_ns, status.st_ctime_ns) for name, status in found.items()}
         if as_of != self._as_of:
-            settled = time.time_ns() - status.st_ctime_ns > _SETTLED_NS
             self._added = [(name, token.encode()) for name, token in _tokens(self._folder)]
-            self._as_of = as_of if settled else None
+            # A file that was changed just now may be changed again within the same tick of its clock.
+            self._as_of = as_of if time.time_ns() - newest > _SETTLED_NS else None
         return self._added
 
 

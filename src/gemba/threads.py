@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+THREADS = 32  # that work for the event loop at once, and so hold a connection to the database
+
 _PATIENCE_SECONDS = 2.0
 
 
@@ -46,7 +48,7 @@ async def repeat_in_thread(step: Callable[[], None], *, interrupt: Callable[[], 
 
 def leave_threads_behind() -> None:
     """Give the event loop other threads than those that a library may hold up, which it would wait for at its end."""
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
 
 
 def end_soon() -> None:

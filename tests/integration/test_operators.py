@@ -142,17 +142,20 @@ def test_a_folder_that_others_can_write_to_or_that_leads_elsewhere_counts_for_no
         add_operator(link, "ada")
 
 
-def test_the_folder_is_read_again_only_when_it_changed(folder: Path) -> None:
+def test_what_is_changed_counts_at_once(folder: Path) -> None:
     operators = Operators(TOKEN, folder)
     token = add_operator(folder, "maria").encode()
     # What was changed long ago: its time differs from any that a change now would give it.
     retry_until(lambda: folder.stat().st_ctime_ns < time.time_ns() - 1_100_000_000)
     assert operators.name_of(token) == "maria"
 
-    (folder / "maria").write_text("other" * 10)  # in place: the folder itself stays as it is
-    assert operators.name_of(token) == "maria"
-    (folder / "anything").touch()
+    (folder / "maria").chmod(0o644)  # readable by others
     assert operators.name_of(token) is None
+    (folder / "maria").chmod(0o600)
+    assert operators.name_of(token) == "maria"
+    (folder / "maria").write_text("other" * 10)  # in place: the folder itself stays as it is
+    assert operators.name_of(token) is None
+    assert operators.name_of(b"other" * 10) == "maria"
 
 
 # ---- on the unix socket ----------------------------------------------------------------------------------------------

@@ -122,8 +122,6 @@ def test_the_first_policy_that_fits_is_the_one() -> None:
     assert name("question", "blocking") == "blocking"
     assert name("stalled", "advisory") == "stalled"
     assert name("question", "advisory") is None
-    assert policies.named("blocking") == policies.policies[1]
-    assert policies.named("gone") is None
     assert Policies().match("question", "advisory") is None
 
 

@@ -35,8 +35,8 @@ from gemba.config import Workspace
 from gemba.errors import Unusable
 from gemba.operators import read_token
 from gemba.store.hub import Hub
+from gemba.threads import THREADS
 
-_THREADS = 32
 _MOST_FILES = 65_536
 _GRACE_SECONDS = 2
 _LONGEST_TEMPORARY = 64  # bytes of a folder's path that leave room for a socket's name in it
@@ -207,7 +207,7 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
         _allow_many_files()
 
         async def main() -> None:
-            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "gemba"))
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "gemba"))
             with contextlib.ExitStack() as to_the_end:
                 async with app.running() as hub:
                     asgi = make_asgi(app, hub, token=token, origins=bind.origins(port))

@@ -131,10 +131,6 @@ def undeliverable(tx: Transaction, reason: str, *which: ColumnElement[bool]) -> 
         tx.emit(Draft("assumption.undelivered", {"note": reason}, row.session_id, row.id))
 
 
-def reply_failed(tx: Transaction, id: str, reason: str) -> None:
-    undeliverable(tx, reason, assumptions.c.id == id)
-
-
 def session_over(tx: Transaction, session_id: str) -> None:
     undeliverable(tx, "the session ended before it was read", assumptions.c.session_id == session_id)
 

@@ -6,8 +6,8 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from gemba.escalations.escalation import Urgency
-from gemba.escalations.flows import notices
 from gemba.escalations.inbox import counts
+from gemba.escalations.notices import notices
 from gemba.escalations.store import escalations
 from gemba.flows.executors import executors
 from gemba.flows.wanted import flows

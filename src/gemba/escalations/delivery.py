@@ -15,7 +15,7 @@ from gemba import clock
 from gemba.escalations import assumptions, reply
 from gemba.escalations.assumptions import assumptions as assumption_rows
 from gemba.escalations.escalation import Delivery
-from gemba.escalations.store import ON_ITS_WAY, escalations, set_delivery
+from gemba.escalations.store import ON_ITS_WAY, escalations, find, set_delivery
 from gemba.event import Draft
 from gemba.store.database import Transaction
 
@@ -33,7 +33,7 @@ def pause_before(attempt: int) -> int:
 
 def on_its_way(connection: Connection, id: str, since: int) -> bool:
     """Does this delivery still matter: neither read, nor taken back, nor begun anew?"""
-    row = _escalation(connection, id)
+    row = find(connection, id)
     if row is not None:
         return row.delivery in ON_ITS_WAY and row.delivery_since == since
     assumption = _assumption(connection, id)
@@ -42,7 +42,8 @@ def on_its_way(connection: Connection, id: str, since: int) -> bool:
 
 def release(tx: Transaction, id: str, since: int) -> None:
     """The time in which the answer could be taken back is over: it is sent."""
-    row = _escalation(tx.connection, id)
+    _lock(tx, id)
+    row = find(tx.connection, id)
     if row is not None and row.held_until is not None and on_its_way(tx.connection, id, since):
         tx.connection.execute(update(escalations).where(escalations.c.id == id).values(held_until=None))
         reply.release(tx, id)
@@ -51,9 +52,10 @@ def release(tx: Transaction, id: str, since: int) -> None:
 
 def give_up_waiting(tx: Transaction, id: str, since: int) -> bool:
     """Nobody has read it in time: say so, and lay it down as the session's next turn. False: it was read just now."""
+    _lock(tx, id)
     if not on_its_way(tx.connection, id, since):
         return False
-    row = _escalation(tx.connection, id)
+    row = find(tx.connection, id)
     if row is None:
         assumptions.undeliverable(tx, UNREAD, assumption_rows.c.id == id)
         return True
@@ -66,6 +68,7 @@ def give_up_waiting(tx: Transaction, id: str, since: int) -> bool:
 
 def plan_attempt(tx: Transaction, id: str, since: int, attempt: int) -> int | None:
     """When the next attempt is due, shown on the card; None when there is nothing left to try."""
+    _lock(tx, id)
     if not on_its_way(tx.connection, id, since):
         return None
     due = tx.now + pause_before(attempt)
@@ -75,9 +78,10 @@ def plan_attempt(tx: Transaction, id: str, since: int, attempt: int) -> int | No
 
 def try_again(tx: Transaction, id: str, since: int, attempt: int) -> bool:
     """Lay the reply down once more: what deleted or missed it before may be gone."""
+    _lock(tx, id)
     if not on_its_way(tx.connection, id, since):
         return False
-    row = _escalation(tx.connection, id)
+    row = find(tx.connection, id)
     if row is not None and row.attempts >= attempt:
         return True  # made before a crash
     reply.lay_down(tx, id)
@@ -91,7 +95,7 @@ def try_again(tx: Transaction, id: str, since: int, attempt: int) -> bool:
 
 def tell_of_writing(tx: Transaction, id: str, trouble: str | None) -> None:
     """The reply's file was written, or could not be."""
-    row = _escalation(tx.connection, id)
+    row = find(tx.connection, id)
     if row is None:
         if trouble is not None:
             assumptions.undeliverable(tx, trouble, assumption_rows.c.id == id)
@@ -103,17 +107,19 @@ def tell_of_writing(tx: Transaction, id: str, trouble: str | None) -> None:
 
 
 def held_until(connection: Connection, id: str) -> int | None:
-    row = _escalation(connection, id)
+    row = find(connection, id)
     return None if row is None else row.held_until
 
 
+def _lock(tx: Transaction, id: str) -> None:
+    """First, as everywhere: then its reply. What is read at this moment is read when we look, or waits for us."""
+    for table in (escalations, assumption_rows):
+        tx.connection.execute(select(table.c.id).where(table.c.id == id).with_for_update()).first()
+
+
 def _session_of(connection: Connection, id: str) -> str | None:
-    row = _escalation(connection, id) or _assumption(connection, id)
+    row = find(connection, id) or _assumption(connection, id)
     return None if row is None else row.session_id
-
-
-def _escalation(connection: Connection, id: str) -> Row[Any] | None:
-    return connection.execute(select(escalations).where(escalations.c.id == id)).first()
 
 
 def _assumption(connection: Connection, id: str) -> Row[Any] | None:

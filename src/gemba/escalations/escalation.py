@@ -168,6 +168,8 @@ class Proposal(msgspec.Struct, frozen=True):
     text: str
     option: int | None
     value: Any
+    decision: Decision | None
+    action: str | None
     by: str
     at: str
     verifier: Literal["check", "person"]

@@ -12,41 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from sqlalchemy import BigInteger, Boolean, Column, Connection, Index, Integer, Row, Table, Text, func, select, update
+from sqlalchemy import Connection, Row, update
 
 from gemba import clock, shell
 from gemba.errors import Unusable
 from gemba.escalations import delivery, verifier
 from gemba.escalations.answer import judge_default
 from gemba.escalations.escalation import Channel, Reply, State
+from gemba.escalations.notices import end_notice, notice_of, tell
 from gemba.escalations.notify import Notice, Sent, send
 from gemba.escalations.policy import Policies
-from gemba.escalations.store import escalations, get_locked, options_of, policy_of, schema_of, settle
+from gemba.escalations.store import escalations, find, get_locked, options_of, policy_of, schema_of, settle
 from gemba.event import Draft, Filter
-from gemba.flows import wanted
-from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
-from gemba.store.schema import metadata
 from gemba.text import one_line
 
 if TYPE_CHECKING:
     from gemba.flows.engine import Flow, FlowFunction
-
-notices = Table(
-    "notices",
-    metadata,
-    Column("id", Text, primary_key=True),
-    Column("escalation_id", Text, nullable=False),
-    Column("number", Integer, nullable=False),  # of the reminder
-    Column("channel", Text, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("ok", Boolean),  # NULL: it is being sent, or was when its process died
-    Column("note", Text),
-    Index("notices_by_escalation", "escalation_id", "at"),
-)
 
 # The events with which a flow may have become necessary.
 NEWS = Filter(
@@ -162,7 +147,7 @@ class EscalationFlows:
 
 def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
     """What the policy wants next of an escalation that waits, and a moment that has passed already."""
-    row = _row(connection, id)
+    row = find(connection, id)
     if row is None or row.resolved or row.watched_since != since:
         return None
     policy, so_far = policy_of(row), (since, row.reminders, row.reminded_at)
@@ -170,7 +155,8 @@ def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | No
     if due is None and policy.plan(*so_far) is None:
         return None
     # Nothing is due of one that was seen, but it may be once it is shown again.
-    told = {"what": "rest", "at": None} if due is None else msgspec.to_builtins(due)
+    # As it comes back from the engine's record, in which there are no tuples.
+    told = {"what": "rest", "at": None} if due is None else msgspec.json.decode(msgspec.json.encode(due))
     return {**told, "known": row.reminded_at or since}
 
 
@@ -181,19 +167,7 @@ def remind(tx: Transaction, id: str, since: int, number: int, at: int, channels:
         return
     counted = {"reminders": number, "reminded_at": at}
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(counted))
-    told = [
-        # One that waits again is counted anew, so the moment is part of the notice's id.
-        {
-            "id": f"{id}/{since}/{number}/{channel}",
-            "escalation_id": id,
-            "number": number,
-            "channel": channel,
-            "at": tx.now,
-        }
-        for channel in channels
-    ]
-    tx.insert_new(notices, told, "id")
-    wanted.want(tx, "notify", [Call(f"notify/{notice['id']}", {"notice_id": notice["id"]}) for notice in told])
+    tell(tx, row, since, number, channels)
     tx.emit(Draft("escalation.reminded", {"number": number, "kind": row.kind}, row.session_id, id))
 
 
@@ -211,7 +185,7 @@ def expire(tx: Transaction, id: str, since: int, refusal: str | None) -> None:
 
 def check_of_default(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
     """How the policy's own answer is judged that is about to be given; None when there is none, or no check."""
-    row = _row(connection, id)
+    row = find(connection, id)
     if row is None or row.resolved or row.watched_since != since:
         return None
     default = _default(row)
@@ -227,55 +201,9 @@ def _default(row: Row[Any]) -> Reply | None:
     return judge_default(Channel(row.channel), options_of(row), schema_of(row), answer, option)
 
 
-def notice_of(connection: Connection, notice_id: str) -> dict[str, Any] | None:
-    """What to tell and where, unless it was told, or nobody waits any more."""
-    given = connection.execute(select(notices).where(notices.c.id == notice_id)).one()
-    row = _row(connection, given.escalation_id)
-    if row is None or row.resolved or given.ok:
-        return None
-    notice = Notice(
-        id=row.id,
-        kind=row.kind,
-        urgency=row.urgency,
-        words=row.title or row.text,
-        agent_type=row.agent_type,
-        session_id=row.session_id,
-        waited=max(clock.now() - row.opened_at, 0),
-        number=given.number,
-    )
-    return {"told": msgspec.to_builtins(notice), "channel": given.channel}
-
-
-def end_notice(tx: Transaction, notice_id: str, ok: bool, problem: str | None) -> int:
-    """Note how it went, once when it went well; when that was."""
-    is_it = notices.c.id == notice_id
-    notice = tx.connection.execute(select(notices).where(is_it)).one()
-    if notice.ok:
-        return tx.now
-    tx.connection.execute(update(notices).where(is_it).values(ok=ok, note=problem))
-    row = _row(tx.connection, notice.escalation_id)
-    told = {"number": notice.number, "channel": notice.channel, "ok": ok, "problem": problem}
-    tx.emit(Draft("escalation.notified", told, None if row is None else row.session_id, notice.escalation_id))
-    return tx.now
-
-
-class FailedNotices(NamedTuple):
-    """Notifications that did not arrive: how many, and what became of the last one."""
-
-    many: int
-    last: str | None
-
-
-def failed_notices(connection: Connection, since: int) -> FailedNotices:
-    failed = (notices.c.ok.is_(False), notices.c.at >= since)
-    many = connection.execute(select(func.count()).where(*failed)).scalar_one()
-    last = connection.execute(select(notices.c.note).where(*failed).order_by(notices.c.at.desc()).limit(1)).scalar()
-    return FailedNotices(many, last)
-
-
 def check_of(connection: Connection, id: str, at: str) -> dict[str, Any] | None:
     """The command that judges a proposed answer, and what it is given on stdin; None when nothing waits for it."""
-    row = _row(connection, id)
+    row = find(connection, id)
     proposal = None if row is None else verifier.waiting_proposal(row, at)
     if row is None or proposal is None:
         return None
@@ -313,9 +241,5 @@ def _has_arrived(connection: Connection, id: str, since: int) -> bool:
 
 
 def _is_settled(connection: Connection, id: str) -> bool:
-    row = _row(connection, id)
+    row = find(connection, id)
     return row is None or bool(row.resolved)
-
-
-def _row(connection: Connection, id: str) -> Row[Any] | None:
-    return connection.execute(select(escalations).where(escalations.c.id == id)).first()

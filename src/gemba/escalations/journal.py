@@ -79,7 +79,7 @@ def facts(event: Event, row: Row[Any] | None) -> dict[str, Any]:
     at = clock.parse(event.at)
     if since is not None and at is not None:
         told["seconds"] = round(max(0, at - since) / clock.SECOND, 3)
-    if LINES[event.name] in ("ask answered", "ask answered late", "ask declined"):
+    if LINES[event.name] in ("ask answered", "ask declined"):
         told |= {"by": row.resolved_by, "who": row.resolved_as}
     if event.name == "escalation.notified":
         told |= msgspec.structs.asdict(msgspec.json.decode(event.payload, type=_Notified))

@@ -59,6 +59,7 @@ class Notice(msgspec.Struct, frozen=True):
     session_id: str
     waited: int  # microseconds
     number: int = 1  # of the reminder
+    others: int = 0  # how many more ask the same
     page: str | None = None  # where to answer
 
     @property
@@ -71,8 +72,9 @@ class Notice(msgspec.Struct, frozen=True):
     @property
     def body(self) -> str:
         """Plain lines. Never the whole text of an ask, and of the page's address never what stands behind `#`."""
+        same = f" (and {self.others} more ask the same)" if self.others else ""
         lines = [
-            one_line(_first_line(self.words), 400),
+            one_line(_first_line(self.words), 400) + same,
             f"from {one_line(self.agent_type, 60)}, session {one_line(self.session_id, 120)}",
             f"{_spoken(self.kind)} ({self.urgency}), waiting for {duration_text(max(self.waited, 0))}, id {self.id}",
         ]

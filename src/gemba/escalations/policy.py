@@ -118,9 +118,6 @@ class Policies(msgspec.Struct, frozen=True):
         """The first policy that takes it."""
         return next((policy for policy in self.policies if policy.takes(kind, urgency)), None)
 
-    def named(self, name: str) -> Policy | None:
-        return next((policy for policy in self.policies if policy.name == name), None)
-
     def urls(self, names: Iterable[str]) -> Urls:
         """Everybody behind these channels, groups opened. A name that is gone from the file reaches nobody."""
         reached = {channel.name: channel for channel in self._behind(names, set())}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, or_, select
+from sqlalchemy import Row, func, select
 
 from gemba import clock
 from gemba.escalations import assumptions, precedents, rules
@@ -93,7 +93,8 @@ def _permission_settled(tx: Transaction, draft: Draft) -> None:
 
 
 def _reply_read(tx: Transaction, draft: Draft) -> None:
-    reader = or_(escalations.c.session_id == draft.session_id, escalations.c.turn_session == draft.session_id)
+    # Once it is another session's turn, that one has to read it.
+    reader = func.coalesce(escalations.c.turn_session, escalations.c.session_id) == draft.session_id
     row = _first(tx, escalations.c.id == draft.ref, reader)
     at = draft.payload.get("at")
     # One that read "expired" has not read the answer that came late, in its place.

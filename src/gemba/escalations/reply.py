@@ -147,9 +147,9 @@ def write_out(
         reasons = [_bring_to_disk(home, row) for row in rows]
         with database.transaction() as tx:
             for row, reason in zip(rows, reasons, strict=True):
+                tell(tx, row.event_id, reason)  # first: whoever changes both changes the ask before its reply
                 if reason is None:
                     _mark_written(tx, row)
-                tell(tx, row.event_id, reason)
                 trouble = trouble or reason
         place = (rows[-1].at, rows[-1].event_id)
     return trouble

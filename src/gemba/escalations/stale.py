@@ -72,9 +72,12 @@ class Figures:
                 known.set_result(git.diff_stat(folder, before, after))
             except BaseException as error:
                 known.set_exception(error)
-                with self._lock:
-                    self._known.pop(key, None)
                 raise
+            finally:
+                # What could not be told now may be later.
+                if known.exception() is not None or known.result() is None:
+                    with self._lock:
+                        self._known.pop(key, None)
         return known.result()
 
 
@@ -82,5 +85,8 @@ _figures = Figures()
 
 
 def _is_same(found: str | None, expected: str) -> bool:
-    """The same folder by another name: a link above it may have moved."""
-    return found is not None and Path(expected).is_dir() and Path(found).samefile(expected)
+    """The same folder by another name: a link above it may have moved. What an agent wrote may be no path at all."""
+    try:
+        return found is not None and Path(expected).is_dir() and Path(found).samefile(expected)
+    except (OSError, ValueError):
+        return False

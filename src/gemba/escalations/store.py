@@ -172,7 +172,8 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
     """End it with a reply, and put that on its way: at once, or after so many seconds in which it can be undone."""
     delivery, note = _route(Channel(row.channel), answer)
     late = event == "answered_late"
-    held_until = tx.now + hold * clock.SECOND if hold and delivery is Delivery.PENDING else None
+    # A late answer takes the place of another one, which there is no way back to.
+    held_until = tx.now + hold * clock.SECOND if hold and delivery is Delivery.PENDING and not late else None
     settled = move(
         tx,
         row,
@@ -192,7 +193,8 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
             "rule_id": answer.rule_id,
             "resolved_at": tx.now,
             "seen_at": row.seen_at or (tx.now if answer.by in ("operator", "pane") else None),
-            "proposal": None,
+            # What somebody proposed in time can still pass: it is a late answer then.
+            "proposal": row.proposal if answer.by == "policy" else None,
             "late": late,
             "held_until": held_until,
             "turn_session": row.session_id if late else None,
@@ -262,8 +264,7 @@ def session_over(tx: Transaction, session_id: str) -> None:
     asked = escalations.c.channel.in_((Channel.TOOL_CALL, Channel.NOTIFICATION))
     for row in locked(tx, of_session, ~escalations.c.resolved, asked):
         settle(tx, row, "withdrawn", Reply("withdrawn", "the session ended", "session"))
-    pending = escalations.c.delivery == Delivery.PENDING
-    for row in tx.connection.execute(select(escalations).where(of_session, pending)).all():
+    for row in locked(tx, of_session, escalations.c.delivery == Delivery.PENDING):
         set_delivery(tx, row, Delivery.UNDELIVERED, _SESSION_OVER)
 
 
@@ -283,8 +284,12 @@ def next_ring(connection: Connection) -> int | None:
 # ---- rows -------------------------------------------------------------------------------------------------------
 
 
+def find(connection: Connection, id: str) -> Row[Any] | None:
+    return connection.execute(select(escalations).where(escalations.c.id == id)).first()
+
+
 def get(connection: Connection, id: str) -> Row[Any]:
-    row = connection.execute(select(escalations).where(escalations.c.id == id)).first()
+    row = find(connection, id)
     if row is None:
         raise NotFound(f"no escalation has the id {id}", code="not_found", found=id)
     return row
@@ -307,6 +312,20 @@ def unresolved(tx: Transaction, id: str) -> Row[Any]:
     if row.resolved:
         raise already(row)
     return row
+
+
+def answerable(tx: Transaction, id: str) -> Row[Any]:
+    """One that waits, or whose time ran out and that a person has not answered yet."""
+    row = get_locked(tx, id)
+    if row.resolved and not takes_late_answer(row):
+        raise already(row)
+    return row
+
+
+def takes_late_answer(row: Row[Any]) -> bool:
+    if row.late or row.channel != Channel.TOOL_CALL:
+        return False
+    return bool(row.state == State.EXPIRED or (row.state == State.RESOLVED and row.outcome == "default"))
 
 
 def already(row: Row[Any]) -> Conflict:

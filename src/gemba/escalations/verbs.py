@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
-from sqlalchemy import Row, update
+from sqlalchemy import update
 
 from gemba import clock
 from gemba.action import Action, Nothing
@@ -15,7 +15,7 @@ from gemba.escalations import reply, verifier
 from gemba.escalations.answer import checked_text, judge
 from gemba.escalations.escalation import Channel, Delivery, Escalation, Reply, Respond, State
 from gemba.escalations.store import (
-    already,
+    answerable,
     deliver,
     escalations,
     get,
@@ -98,17 +98,13 @@ class Reopened(msgspec.Struct, frozen=True):
 
 def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
     """Answer it; after its time has run out, or after a policy's default, the answer is the agent's next turn."""
-    row = get_locked(tx, id)
-    if row.resolved and not _may_be_answered_late(row):
-        raise already(row)
+    row = answerable(tx, id)
     judged = judge(Channel(row.channel), options_of(row), schema_of(row), body)
     answer = msgspec.structs.replace(judged, who=tx.actor)
-    if row.resolved:
-        return settle(tx, row, "answered_late", answer, hold=body.hold)
     verify = None if row.policy is None else policy_of(row).verify
     if verify is not None:
         return verifier.propose(tx, row, answer, verify)
-    return settle(tx, row, "resolved", answer, hold=body.hold)
+    return settle(tx, row, "answered_late" if row.resolved else "resolved", answer, hold=body.hold)
 
 
 def respond_all(tx: Transaction, body: RespondAll) -> Answered:
@@ -159,7 +155,7 @@ def reopen_all(tx: Transaction, body: ReopenAll) -> Reopened:
 
 def confirm(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
     """Agree, as a second person, to the answer that somebody proposed: it is given now."""
-    return verifier.confirm(tx, unresolved(tx, id))
+    return verifier.confirm(tx, answerable(tx, id))
 
 
 def reject(tx: Transaction, body: Reject, *, id: str) -> Escalation:
@@ -167,7 +163,7 @@ def reject(tx: Transaction, body: Reject, *, id: str) -> Escalation:
     text = checked_text(body.text)
     if not text:
         raise Invalid("text is empty", code="missing_field", pointer="/text", allowed="why it must not be given")
-    return verifier.reject(tx, unresolved(tx, id), text)
+    return verifier.reject(tx, answerable(tx, id), text)
 
 
 def reroute(tx: Transaction, body: Reroute, *, id: str) -> Escalation:
@@ -206,12 +202,6 @@ ACTIONS = (
     Action("/api/escalations/{id}/reject", reject, Reject, Escalation, "Refuse a proposed answer"),
     Action("/api/escalations/{id}/reroute", reroute, Reroute, Escalation, "Send an undelivered reply another way"),
 )
-
-
-def _may_be_answered_late(row: Row[Any]) -> bool:
-    if row.late or row.channel != Channel.TOOL_CALL:
-        return False
-    return bool(row.state == State.EXPIRED or (row.state == State.RESOLVED and row.outcome == "default"))
 
 
 def _each(tx: Transaction, ids: list[str], act: Callable[[str], Escalation]) -> tuple[list[Escalation], list[Refusal]]:

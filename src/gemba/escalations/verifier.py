@@ -1,7 +1,7 @@
 """Answers that must pass something before they are given: a command that checks them, or a second person.
 
-Until then the escalation stays unresolved and carries the proposal. Whatever goes wrong with a check, the answer is
-not given: it is refused with the reason, and the escalation waits for another one.
+Until then the escalation stays as it is and carries the proposal; so does one whose answer would be late. Whatever goes
+wrong with a check, the answer is not given: it is refused with the reason, and the escalation waits for another one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gemba import clock
 from gemba.errors import Conflict
 from gemba.escalations.escalation import Escalation, Proposal, Reply
 from gemba.escalations.policy import Verify
-from gemba.escalations.store import escalations, get, settle, view
+from gemba.escalations.store import escalations, get, settle, takes_late_answer, view
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.flows.wanted import Call
@@ -35,6 +35,8 @@ def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Es
         text=answer.text,
         option=answer.option,
         value=None if answer.value is msgspec.UNSET else answer.value,
+        decision=answer.decision,
+        action=answer.action,
         by=answer.who or answer.by,
         at=clock.rfc3339(tx.now),
         verifier="person" if verify.person else "check",
@@ -66,10 +68,18 @@ def reject(tx: Transaction, row: Row[Any], why: str) -> Escalation:
 
 
 def give(tx: Transaction, row: Row[Any], proposal: Proposal) -> Escalation:
-    """It passed: it is the answer now."""
-    value = msgspec.UNSET if row.schema is None else proposal.value
-    answer = Reply("answered", proposal.text, "operator", option=proposal.option, value=value, who=proposal.by)
-    return settle(tx, row, "resolved", answer)
+    """It passed: it is the answer now, or a late one if the time ran out meanwhile."""
+    answer = Reply(
+        "answered",
+        proposal.text,
+        "operator",
+        option=proposal.option,
+        value=msgspec.UNSET if row.schema is None else proposal.value,
+        decision=proposal.decision,
+        action=proposal.action,
+        who=proposal.by,
+    )
+    return settle(tx, row, "answered_late" if row.resolved else "resolved", answer)
 
 
 def refuse(tx: Transaction, row: Row[Any], proposal: Proposal, note: str) -> Escalation:
@@ -81,7 +91,7 @@ def refuse(tx: Transaction, row: Row[Any], proposal: Proposal, note: str) -> Esc
 
 def waiting_proposal(row: Row[Any], at: str) -> Proposal | None:
     """The proposal that was made at that moment, if it still waits."""
-    if row.resolved or row.proposal is None:
+    if row.proposal is None or (row.resolved and not takes_late_answer(row)):
         return None
     proposal = _proposal(row)
     return proposal if proposal.state == "waiting" and proposal.at == at else None

@@ -18,6 +18,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -40,7 +41,7 @@ from gemba.flows.wanted import Wanted
 from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
 from gemba.store.patience import patiently
-from gemba.threads import leave_threads_behind
+from gemba.threads import THREADS, leave_threads_behind
 
 LEASE = 15 * clock.SECOND
 
@@ -48,6 +49,7 @@ LEASE = 15 * clock.SECOND
 _VERSION = "1"
 _SCHEMA = "gemba_flows"
 _POLL_SECONDS = 1.0
+_EFFECTS_AT_ONCE = 8
 _BEATS_A_LEASE = 3
 _LOST_LEASES = 4
 _RETRY_SECONDS = 1.0
@@ -70,9 +72,10 @@ log = structlog.get_logger("gemba.flows")
 class Flow:
     """What a flow may do. Every method is one step of its run, remembered under its place in the flow."""
 
-    def __init__(self, database: Database, waits: Waits) -> None:
+    def __init__(self, database: Database, waits: Waits, effects: Executor) -> None:
         self._database = database
         self._waits = waits
+        self._effects = effects
         self._began: dict[int, int] = {}
 
     async def change(self, verb: Callable[..., T], *args: Any) -> T:
@@ -90,7 +93,8 @@ class Flow:
 
     async def call(self, effect: Callable[..., T], *args: Any) -> T:
         """A blocking effect outside of the database; it knows itself how to be safe to repeat."""
-        return await _step(effect.__name__, lambda: asyncio.to_thread(effect, *args))
+        loop = asyncio.get_running_loop()
+        return await _step(effect.__name__, lambda: loop.run_in_executor(self._effects, lambda: effect(*args)))
 
     async def until(
         self, ref: str, over: Callable[..., bool], *args: Any, since: int, due: int | None, known: int = 0
@@ -146,7 +150,10 @@ class Engine:
         self._flows = flows
         self._news = news
         self._workflow: FlowFunction = self._run
+        # Of their own: a check that takes minutes keeps no request and no heartbeat waiting.
+        self._effects = ThreadPoolExecutor(_EFFECTS_AT_ONCE, "effects")
         self._alive: dict[str, asyncio.Task[Any]] = {}
+        self._ending = False
         self._lost: set[str] = set()
 
     @asynccontextmanager
@@ -167,6 +174,8 @@ class Engine:
                 try:
                     yield
                 finally:
+                    self._ending = True
+                    self._effects.shutdown(wait=False, cancel_futures=True)
                     runs = list(self._alive.values())
                     for task in (*tasks, *runs):
                         task.cancel()
@@ -191,10 +200,12 @@ class Engine:
             if not await self._read(lambda connection: wanted.is_run(connection, id, number)):
                 return
             try:
-                flow = Flow(self._database, self.waits)
+                flow = Flow(self._database, self.waits, self._effects)
                 await self._flows[name](flow, **args)
                 await flow.change(wanted.finish, id)
             except Exception as error:
+                if self._ending:
+                    raise asyncio.CancelledError from error  # it stays open, for the next engine of this name
                 pause = min(2.0**number, _AGAIN_SECONDS)
                 if isinstance(error, REFUSALS):
                     pause = _RETRY_SECONDS
@@ -349,6 +360,7 @@ def _launched(connections: Connections, executor: str) -> Iterator[Callable[[Flo
         "serializer": DBOSPortableJSON,
         "notification_listener_polling_interval_sec": _POLL_SECONDS,
         "use_listen_notify": False,
+        "max_executor_threads": THREADS,  # which are then those of the whole event loop
         "scheduler_polling_interval_sec": _FORGET_SECONDS,
         "log_level": "ERROR",
     }

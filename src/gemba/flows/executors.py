@@ -8,7 +8,6 @@ has one owner at any time, whoever asked for it.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import socket
@@ -96,13 +95,20 @@ def claimed_name(folder: Path, prefix: str) -> Iterator[str]:
     for number in range(1_000):
         file = os.open(folder / f"{number}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_free(file):
                 yield f"{prefix}.{number}"
                 return
         finally:
             os.close(file)
     raise RuntimeError("a thousand processes run flows here already")
+
+
+def _is_free(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _where() -> str:

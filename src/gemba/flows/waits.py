@@ -13,11 +13,17 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
+import structlog
+
 from gemba import clock
+from gemba.store.database import REFUSALS, reason_of
 from gemba.store.hub import Hub
 
 _PAGE = 500
+_RETRY_SECONDS = 0.5
 _LONGEST_NAP = 30 * clock.SECOND  # a timer of the event loop does not count while the machine sleeps
+
+log = structlog.get_logger("gemba.flows")
 
 
 class Waits:
@@ -34,7 +40,12 @@ class Waits:
         seen = hub.last
         while not hub.closed:
             await hub.beyond(seen)
-            found, seen = await hub.read(seen, _PAGE)
+            try:
+                found, seen = await hub.read(seen, _PAGE)
+            except REFUSALS as error:  # of a log that is read because the ring is past it
+                log.warning("the event log is unreadable, trying again", reason=reason_of(error))
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
             for event in found:
                 self.wake(event.ref)
 

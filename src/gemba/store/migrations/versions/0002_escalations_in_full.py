@@ -35,6 +35,9 @@ def upgrade() -> None:
     ):
         op.add_column("escalations", column)
     op.execute("update escalations set received_at = opened_at, group_id = id")
+    # Nobody would see to what was on its way before there were flows: it is shown, and can be sent again by hand.
+    op.execute("update escalations set delivery = 'undelivered' where delivery = 'pending'")
+    op.execute("update assumptions set delivery = 'undelivered' where delivery = 'pending'")
     op.create_index("escalations_by_group", "escalations", ["group_id", "resolved"])
     op.create_index("escalations_by_likeness", "escalations", ["like_key", "resolved", "resolved_at", "group_id"])
     op.create_index("escalations_by_opening", "escalations", ["opened_at"])
@@ -72,6 +75,7 @@ def upgrade() -> None:
         sa.Column("note", sa.Text),
     )
     op.create_index("notices_by_escalation", "notices", ["escalation_id", "at"])
+    op.create_index("notices_by_outcome", "notices", ["ok", "at"])
     op.create_table(
         "likes",
         sa.Column("band", sa.BigInteger, primary_key=True, autoincrement=False),
