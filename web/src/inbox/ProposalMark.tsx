@@ -20,13 +20,14 @@ interface Props {
 export function ProposalMark(props: Props) {
   const { proposal } = props;
   const refused = proposal.state === "refused";
+  const words = proposal.text || proposal.decision || proposal.action || "";
   return (
     <div className="proposal" data-state={proposal.state}>
       <p>
         <Icon name={refused ? "close" : "hourglass"} />
         <span>
           <strong>{refused ? "Not given" : "Proposed"}</strong> by {plainText(proposal.by)}{" "}
-          <Age since={proposal.at} ago />: <q dir="auto">{plainText(proposal.text || proposal.decision || proposal.action || "")}</q>
+          <Age since={proposal.at} ago />: <q dir="auto">{plainText(words)}</q>
           {refused && proposal.note !== null && (
             <span className="proposal-note" dir="auto">
               {plainText(proposal.note)}
