@@ -71,6 +71,21 @@ def test_reminders_repeat_as_often_as_the_policy_says_and_then_tell_others(
     ]
 
 
+def test_like_asks_that_wait_together_are_told_of_once(open_floor: OpenFloor, receiver: Receiver) -> None:
+    floor = open_floor(Policy("p", remind_after=HOUR, notify=("phone",)), channels=(phone(receiver.url),))
+    first, *others = (floor.ask("Which port?", session=f"s{number}") for number in range(3))
+    other = floor.ask("May I delete the cache?", session="s9")
+
+    floor.later(hours=2)
+
+    for id in (first, *others, other):
+        floor.until(id, reminders=1)
+    floor.until_told("escalation.notified", many=2)
+    floor.until_nothing_is_wanted()
+    told = [request.document["message"].splitlines()[0] for request in receiver.requests]
+    assert sorted(told) == ["May I delete the cache?", "Which port? (and 2 more ask the same)"]
+
+
 def test_the_open_page_alone_is_reminded_by_the_event(open_floor: OpenFloor) -> None:
     floor = open_floor(Policy("page", remind_after=MOMENT, notify=("page",)))
     floor.start()

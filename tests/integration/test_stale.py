@@ -136,6 +136,16 @@ def test_an_ask_of_another_home_says_nothing_of_the_folders_here(api: Api) -> No
     assert shown(api, id) is None
 
 
+@pytest.mark.parametrize("worktree", ["a" * 300, "nul\0nul", "a/" * 2_000])
+def test_a_worktree_that_is_no_path_breaks_no_list(api: Api, worktree: str) -> None:
+    id = ask_at(api, api.workspace, worktree=f"{api.workspace}/{worktree}")
+
+    answer = api.request("GET", "/api/escalations")
+
+    assert answer.status == 200
+    assert [item["id"] for item in answer.json["escalations"]] == [id]
+
+
 def test_an_ask_that_does_not_know_its_worktree_is_judged_by_its_folder(api: Api) -> None:
     id = ask_at(api, api.workspace, worktree=None)
     assert shown(api, id) is None

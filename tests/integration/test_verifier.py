@@ -338,6 +338,42 @@ def test_an_ask_whose_answer_waits_for_a_second_person_expires_and_the_answer_ma
     assert (turn["text"], turn["late"]) == ("8080", True)
 
 
+def test_a_late_answer_waits_for_a_second_person_like_any_other(open_floor: OpenFloor) -> None:
+    floor = open_floor(Policy("p", verify=Verify(person=True), expire_after=HOUR))
+    id = floor.ask()
+    floor.later(hours=2)
+    floor.until(id, state="expired")
+
+    floor.act(id, "respond", "anna", text="8080")
+
+    assert (floor.get(id).state, floor.get(id).late) == ("expired", False)
+    assert conflict(lambda: floor.act(id, "respond", "ben", text="9090")).code == "already_proposed"
+    late = floor.act(id, "confirm", "ben")
+    assert (late.state, late.late, late.resolution.who) == ("resolved", True, "anna")
+
+
+def test_a_late_answer_is_checked_like_any_other(open_floor: OpenFloor) -> None:
+    floor = open_floor(Policy("p", verify=Verify(("false",)), expire_after=HOUR))
+    id = floor.ask()
+    floor.later(hours=2)
+    floor.until(id, state="expired")
+
+    floor.act(id, "respond", "anna", text="8080")
+
+    floor.until_told("escalation.refused", ref=id)
+    assert (floor.get(id).state, floor.get(id).late) == ("expired", False)
+
+
+def test_a_decision_that_passed_is_the_one_that_was_proposed(open_floor: OpenFloor) -> None:
+    floor = open_floor(BY_A_PERSON)
+    id = floor.say("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "make"}})
+    floor.act(id, "respond", "anna", decision="no")
+
+    given = floor.act(id, "confirm", "ben")
+
+    assert (given.resolution.decision, given.resolution.who) == ("no", "anna")
+
+
 def test_an_ask_that_is_withdrawn_meanwhile_takes_no_answer(open_floor: OpenFloor) -> None:
     floor = open_floor(BY_A_PERSON)
     id = proposed(floor)
