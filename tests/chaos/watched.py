@@ -17,7 +17,7 @@ from gemba import wire
 from gemba.testing import retry_until
 from tests.chaos.floor import PATIENCE, Mortal, Sent, Somebody
 from tests.chaos.test_kills import reply_read
-from tests.fixtures.past import rows
+from tests.fixtures.past import engine_rows, rows
 from tests.fixtures.receiver import Receiver
 from tests.fixtures.servers import RunningServer
 
@@ -164,7 +164,14 @@ class BusyOperator(Somebody):
 
 def all_done(server: RunningServer) -> None:
     """Every flow that was wanted is over."""
-    retry_until(lambda: not rows(server, "select * from flows"), timeout=PATIENCE, every=0.2)
+    try:
+        retry_until(lambda: not rows(server, "select * from flows"), timeout=PATIENCE, every=0.2)
+    except AssertionError as error:
+        unfinished = "select workflow_uuid, status, executor_id from workflow_status where status <> 'SUCCESS'"
+        raise AssertionError(
+            f"left: {rows(server, 'select id, run, started, trouble from flows')}; "
+            f"runs: {engine_rows(server, unfinished)}; executors: {rows(server, 'select * from executors')}"
+        ) from error
 
 
 def check_opened_once(asked: list[Ask], found: dict[str, dict[str, Any]]) -> None:
