@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
@@ -38,7 +37,7 @@ from gemba.flows import wanted
 from gemba.flows.executors import Executors, bury
 from gemba.flows.waits import Waits, passed
 from gemba.flows.wanted import Wanted
-from gemba.store.database import REFUSALS, Database, Transaction, reason_of
+from gemba.store.database import REFUSALS, Database, Transaction, dispose, reason_of
 from gemba.store.hub import Hub
 from gemba.store.patience import patiently
 from gemba.threads import THREADS, leave_threads_behind
@@ -57,8 +56,6 @@ _AGAIN_SECONDS = 30.0
 _FORGET_SECONDS = 3_600.0
 _KEEP = clock.DAY
 _FORGET_AT_ONCE = 500
-_END_SECONDS = 10.0
-_LOOK_SECONDS = 0.02
 _FAILED = ["ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _OVER = ["SUCCESS", *_FAILED]
 _OPEN = ["PENDING", "ENQUEUED"]
@@ -410,10 +407,7 @@ def _put_aside(file: Path) -> Path:
 def _end(connections: Connections) -> None:
     DBOS.destroy(destroy_registry=True)
     # It does not wait for its workers: what one of them is still in the middle of has a connection out.
-    deadline = time.monotonic() + _END_SECONDS
-    while connections.pool.checkedout() and time.monotonic() < deadline:  # type: ignore[attr-defined]  # a QueuePool
-        time.sleep(_LOOK_SECONDS)
-    connections.dispose()
+    dispose(connections)
 
 
 def _refuse_pickled(_serializer: DefaultSerializer, _data: str) -> NoReturn:

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -48,6 +49,8 @@ from gemba.operators import OPERATOR
 from gemba.store import events
 
 _BUSY_SECONDS = 30
+_CLOSING_SECONDS = 2.0
+_LOOK_SECONDS = 0.01
 _MANY = 10  # rows that are worth a statement of their own kind
 
 # A database that is gone, locked or full, or has no connection left: it may do the same thing later.
@@ -191,7 +194,15 @@ class Database:
         return engine
 
     def close(self) -> None:
-        self.engine.dispose()
+        dispose(self.engine)
+
+
+def dispose(engine: Engine) -> None:
+    """Close every connection, after a moment for the threads that are in the middle of something with one."""
+    deadline = time.monotonic() + _CLOSING_SECONDS
+    while engine.pool.checkedout() and time.monotonic() < deadline:  # type: ignore[attr-defined]  # a QueuePool
+        time.sleep(_LOOK_SECONDS)
+    engine.dispose()
 
 
 def connect(url: str) -> Database:
