@@ -156,6 +156,8 @@ class Engine:
     @asynccontextmanager
     async def running(self, hub: Hub) -> AsyncIterator[None]:
         """Until the block ends. What still waits then is carried on by the next engine of this executor's name."""
+        # Known to the others before it owns a run: one that dies at once must be missed by somebody.
+        await self._change(self.executors.beat)
         connections = self._connections()
         with _launched(connections, self.executors.me) as register:
             self._workflow = register(self._run)
