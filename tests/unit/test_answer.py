@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gemba import wire
 from gemba.errors import Invalid
 from gemba.escalations import schema
-from gemba.escalations.answer import judge, judge_default, schema_trouble
+from gemba.escalations.answer import Schemas, judge, judge_default, schema_trouble
 from gemba.escalations.escalation import Channel, Reply, Respond
 from gemba.text import storable
 
@@ -399,6 +399,23 @@ def test_a_default_decides_nothing_but_asks() -> None:
 # ---- schemas ----------------------------------------------------------------------------------------------------
 
 
+USUAL_PATTERNS = [
+    r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$",
+    r"^[^\s@]+@[^\s@]+\.[^\s@]+$",
+    r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+)?$",
+    r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$",
+    r"^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)$",
+    r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$",
+    r"^https?://[^\s/]+(/\S*)?$",
+    r"^\(?\d{3}\)?[ -]?\d{3}-\d{4}( ?x\d{1,6})?$",
+    r"^[\p{L} '-]{1,4}$",
+    r"^.{1,255}$",
+    r"^[\w./-]{1,255}$",
+    r"(?i)^(yes|no|maybe)$",
+    r"^[0-9a-f]{64}$",
+]
+
+
 def chain(doors: int) -> dict[str, Any]:
     """References that double at each step: little to read, very much to do."""
     steps: dict[str, Any] = {f"s{n}": {"allOf": [{"$ref": f"#/$defs/s{n + 1}"}] * 2} for n in range(doors)}
@@ -425,6 +442,8 @@ def deep(levels: int) -> dict[str, Any]:
         {"const": {"id": "x"}},
         deep(30),
         chain(5),
+        *({"type": "string", "pattern": pattern} for pattern in USUAL_PATTERNS),
+        {"properties": {f"p{n}": {"pattern": pattern} for n, pattern in enumerate(USUAL_PATTERNS * 3)}},
     ],
 )
 def test_a_usual_schema_is_taken(wanted: dict[str, Any]) -> None:
@@ -438,7 +457,18 @@ def test_a_usual_schema_is_taken(wanted: dict[str, Any]) -> None:
         ({"pattern": "("}, "regex"),
         ({"pattern": "(?=a)b"}, "regex"),  # needs an engine that backtracks
         ({"pattern": r"(a)\1"}, "regex"),
-        ({"pattern": "((a{1000}){1000}){1000}"}, "regex"),
+        ({"pattern": "((a{1000}){1000}){1000}"}, "repetitions written out"),
+        ({"pattern": "a{0,00000000000000099999}"}, "repetitions written out"),
+        ({"pattern": f"a{{{'9' * 10_000}}}"}, "repetitions written out"),
+        ({"pattern": r"\pL{ 60 }"}, "repetitions written out"),
+        ({"pattern": "[[^]b]c]{4000}"}, "repetitions written out"),
+        ({"pattern": "(?i)a{9000}"}, "repetitions written out"),
+        ({"pattern": r"\d" * 200}, "repetitions written out"),
+        ({"pattern": r"\s" * 30_000}, "repetitions written out"),
+        ({"pattern": "a" * 60_000}, "repetitions written out"),
+        ({"allOf": [{"pattern": r"(\w{30}){30}"} for _ in range(100)]}, "repetitions written out"),
+        ({"patternProperties": {f".{{500}}{n}": {} for n in range(10)}}, "repetitions written out"),
+        ({"pattern": r"(?x)\S  {4000}"}, "the flag x"),
         ({"minLength": -1}, "-1"),
         ({"$ref": "#/nowhere"}, "leads nowhere: #/nowhere"),
         ({"$ref": "#nowhere"}, "leads nowhere"),
@@ -459,7 +489,8 @@ def test_a_usual_schema_is_taken(wanted: dict[str, Any]) -> None:
             "only the whole of it",
         ),
         (chain(14), "more than 2,000 parts"),
-        (chain(600), "levels deep"),
+        (chain(200), "levels deep"),
+        (chain(600), "more than 2,000 parts"),
         (deep(70), "levels deep"),
         ({"allOf": [{"pattern": f"a{{{n}}}"} for n in range(101)]}, "more than 100 patterns"),
         ({"patternProperties": {f"a{{{n}}}": {} for n in range(101)}}, "more than 100 patterns"),
@@ -531,3 +562,71 @@ def test_a_fault_in_very_much_is_told_without_listing_all_of_it() -> None:
 @given(st.integers(0, 70))
 def test_depth_is_told_without_going_deep(levels: int) -> None:
     assert schema.is_deep(nested(levels)) == (levels > wire.MAX_DEPTH)
+
+
+# ---- schemas that come together ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The schemas that the library is given."""
+    given: list[Any] = []
+    original = jsonschema_rs.validator_for
+
+    def noted(document: Any, **options: Any) -> jsonschema_rs.Validator:
+        given.append(document)
+        return original(document, **options)
+
+    monkeypatch.setattr(jsonschema_rs, "validator_for", noted)
+    return given
+
+
+def test_a_schema_that_comes_often_is_judged_once(compiled: list[Any]) -> None:
+    schemas = Schemas()
+    for _ in range(1_000):
+        assert schemas.trouble({"type": "integer"}) is None
+        assert "integr" in str(schemas.trouble({"type": "integr"}))
+
+    assert len(compiled) == 2
+
+
+def test_answers_to_many_asks_of_one_schema_make_it_ready_once(compiled: list[Any]) -> None:
+    wanted = {"type": "integer", "title": "of this test alone"}
+    for number in range(200):
+        assert typed(wanted, value=number).value == number
+
+    assert len(compiled) == 1
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        lambda n: {"allOf": [{"pattern": rf"(\w{{30}}){{30}}{n}"}] * 40},
+        lambda n: {"enum": list(range(n, n + 1_900))},
+        lambda n: {"enum": [0] * 30_000 + [n]},
+        lambda n: {"pattern": "a" * 40_000 + str(n)},
+    ],
+)
+def test_schemas_that_come_together_are_judged_with_so_much_work_and_no_more(large: Any, compiled: list[Any]) -> None:
+    schemas, judged = Schemas(), 0
+    wanted = [large(n) for n in range(120)]
+    for document in wanted:
+        judged += "at once" not in (schemas.trouble(document) or "")
+    assert 0 < judged < 80
+    assert len(compiled) <= 40
+    assert "at once" in str(schemas.trouble({"type": "integer"}))
+
+    assert schemas.trouble(wanted[0]) != schemas.trouble({"type": "integer"})  # what was judged stays so
+    assert Schemas().trouble({"type": "integer"}) is None
+
+
+def test_a_thousand_different_usual_schemas_may_come_together() -> None:
+    schemas = Schemas()
+    for number in range(1_000):
+        wanted = {
+            "title": f"Service {number}",
+            "type": "object",
+            "properties": {"name": {"pattern": "^[a-z0-9-]{1,63}$"}, "port": {"minimum": 1}, "tier": {"enum": ["a"]}},
+            "required": ["name", "port"],
+        }
+        assert schemas.trouble(wanted) is None

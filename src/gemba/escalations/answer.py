@@ -6,6 +6,7 @@ than linear time, and does no more work than `schema.py` has found a schema to b
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from gemba import wire
 from gemba.errors import Invalid
 from gemba.escalations.escalation import Channel, Reply, Respond
 from gemba.escalations.misfit import Finding, finding, shown
-from gemba.escalations.schema import UnusableError, is_deep, weigh
+from gemba.escalations.schema import UnusableError, Weight, is_deep, weigh
 from gemba.text import storable
 
 MOST_FINDINGS = 5
@@ -28,26 +29,52 @@ _LARGEST_WHOLE = 2**64  # what every reader of JSON that is not JavaScript's kee
 # Parts of the schema times parts of the value: the library lists every fault at once, and each takes its time.
 _MOST_TO_EXPLAIN = 50_000
 _PATTERN_BYTES = 1_000_000
+# Work (`schema.py`) for all schemas that come at once, a fraction of a second: more than a thousand usual ones.
+_MOST_AT_ONCE = 1_000_000
+_MOST_READY = 32
 _NONE_OF_THESE = 'to say "none of these", decline it with a reason'
 
 
 # ---- what was asked ---------------------------------------------------------------------------------------------
 
 
+class Schemas:
+    """Judges the schemas of asks that come together: each once, and all of them with so much work and no more."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_AT_ONCE
+        self._known: dict[bytes, str | None] = {}
+
+    def trouble(self, schema: dict[str, Any]) -> str | None:
+        """Why answers cannot be judged by this schema; None when they can."""
+        text = msgspec.json.encode(schema)
+        if text not in self._known:
+            if self._left <= 0:
+                return "too many schemas came at once, or too large ones"
+            self._left -= len(text)
+            self._known[text] = self._judged(schema)
+        return self._known[text]
+
+    def _judged(self, schema: dict[str, Any]) -> str | None:
+        try:
+            weight = weigh(schema)
+            self._left -= weight.work
+            _Form(schema, weight)
+        except UnusableError as error:
+            return str(error)
+        return None
+
+
 def schema_trouble(schema: dict[str, Any]) -> str | None:
-    """Why answers cannot be judged by this schema; None when they can."""
-    try:
-        _Form(schema)
-    except UnusableError as error:
-        return str(error)
-    return None
+    """Why answers cannot be judged by a schema that comes alone; None when they can."""
+    return Schemas().trouble(schema)
 
 
 class _Form:
     """A schema, ready to judge values by."""
 
-    def __init__(self, schema: dict[str, Any]) -> None:
-        self._parts = weigh(schema)
+    def __init__(self, schema: dict[str, Any], weight: Weight) -> None:
+        self._parts = weight.parts
         self._validator = _validator(schema)
 
     def misfits(self, value: Any) -> list[Finding]:
@@ -211,10 +238,17 @@ def _fitting_text(form: _Form, text: str) -> Reply:
 
 def _form_of(schema: dict[str, Any]) -> _Form:
     try:
-        return _Form(schema)
+        return _ready(msgspec.json.encode(schema))
     except UnusableError as error:  # one that was taken when more was
         message = f"no answer can be judged by its schema ({error}); decline it with a reason"
         raise Invalid(message, code="unusable_schema", pointer="/value") from None
+
+
+@functools.lru_cache(_MOST_READY)
+def _ready(text: bytes) -> _Form:
+    """Many asks of one schema may be answered together."""
+    schema = msgspec.json.decode(text)
+    return _Form(schema, weigh(schema))
 
 
 def _does_not_fit(misfits: list[Finding], field: str, remark: str = "") -> Invalid:

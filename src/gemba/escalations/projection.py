@@ -14,7 +14,7 @@ from sqlalchemy import Row, func, select
 
 from gemba import clock
 from gemba.escalations import assumptions, precedents, rules
-from gemba.escalations.answer import schema_trouble
+from gemba.escalations.answer import Schemas
 from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import counted, escalations, session_over, set_delivery, settle, watch
@@ -27,6 +27,7 @@ _RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent
 
 def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
     """Apply a batch of one home's frames in order. Asks in a row are inserted together, for speed."""
+    schemas = Schemas()
     opened: list[Draft] = []
     for draft in drafts:
         if draft.name == "escalation_opened":
@@ -34,17 +35,17 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Pol
             continue
         apply = _APPLY.get(draft.name)
         if apply is not None:
-            _open(tx, opened, origin, policies)
+            _open(tx, opened, origin, policies, schemas)
             opened = []
             apply(tx, draft)
         elif draft.name == "assumption_recorded":
             assumptions.record(tx, draft, origin)
-    _open(tx, opened, origin, policies)
+    _open(tx, opened, origin, policies, schemas)
 
 
-def _open(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
+def _open(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies, schemas: Schemas) -> None:
     """Store the asks, answer those that a rule is for, and have the policies of the others watched over."""
-    rows = [_new_row(tx, draft, origin, policies) for draft in drafts]
+    rows = [_new_row(tx, draft, origin, policies, schemas) for draft in drafts]
     precedents.assign(tx, rows)
     new = tx.insert_new(escalations, rows, "id")
     opened = [row for row in rows if row["id"] in new]
@@ -136,10 +137,10 @@ def _moment(tx: Transaction, draft: Draft) -> int:
     return min(clock.parse(draft.payload["asked_at"]) or tx.now, tx.now)
 
 
-def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> dict[str, Any]:
+def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, schemas: Schemas) -> dict[str, Any]:
     payload = draft.payload
     policy = policies.match(payload["kind"], payload["urgency"])
-    text, schema = _asked(payload)
+    text, schema = _asked(payload, schemas)
     return {
         "id": draft.ref,
         "session_id": draft.session_id,
@@ -174,10 +175,10 @@ def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies) -> 
     }
 
 
-def _asked(payload: dict[str, Any]) -> tuple[str, str | None]:
+def _asked(payload: dict[str, Any], schemas: Schemas) -> tuple[str, str | None]:
     """The words and the schema of an ask. A schema by which no answer can be judged is left out; the words say so."""
     text, schema = payload["text"], payload.get("schema")
     if schema is None:
         return text, None
-    trouble = schema_trouble(schema)
+    trouble = schemas.trouble(schema)
     return (text, msgspec.json.encode(schema).decode()) if trouble is None else (without_schema(text, trouble), None)
