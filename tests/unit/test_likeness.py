@@ -207,6 +207,14 @@ def test_whatever_the_texts_likeness_is_mutual_and_bands_find_it(a: str, b: str)
         assert compare(one, other).same
 
 
+scripts = st.sampled_from("aZ9_-.'`か何東カ한ا𝒳⼀豈\u3000\u200d❤")
+
+
+@given(st.text(scripts, max_size=40) | st.text(max_size=200))
+def test_any_mixture_of_scripts_can_be_read(text: str) -> None:
+    assert compare(ask(text), ask(text)).same
+
+
 @given(texts, st.sampled_from(["5432", "src/x.py", "not", "user_id", "`exact`"]))
 def test_an_anchor_more_makes_another_question(text: str, anchor: str) -> None:
     assert not compare(ask(f"delete it {text}"), ask(f"delete it {text} {anchor}")).same

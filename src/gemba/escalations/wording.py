@@ -238,7 +238,7 @@ def _read_east_asian(chunk: str, found: Reading) -> None:
         elif run == "何":
             found.words.append("which")
             found.shown.setdefault("which", run)
-        elif _EAST_ASIAN.match(run):
+        elif _EAST_ASIAN.search(run):  # also of a run that mixes: read again it would come back here
             _add(run, run, found)
         else:
             _read_plain(run, found)
