@@ -38,6 +38,7 @@ def one_line(text: str, width: int) -> str:
 
 def fold(text: str, width: int) -> list[str]:
     """The showable text in lines of at most a width, broken between words where there is a place to."""
+    width = max(width, 1)
     lines: list[str] = []
     for line in showable(text).expandtabs(4).splitlines():
         rest = line.rstrip()

@@ -164,10 +164,27 @@ def test_a_reply_that_is_read_in_time_is_delivered_and_nothing_more_happens(open
     assert not (floor.app.home / "turns").exists()
 
 
+def late_turn(floor: FlowFloor, id: str) -> dict[str, Any] | None:
+    turn = floor.turn(id)
+    return turn if turn is not None and turn.get("late") else None
+
+
+def test_an_answer_that_nobody_waits_for_is_the_next_turn_at_once(open_floor: OpenFloor) -> None:
+    floor = open_floor(**QUICK)
+    floor.start()
+
+    id = answered(floor)
+
+    turn = floor.commits.until(lambda: floor.turn(id))
+    assert (turn["text"], turn.get("late")) == ("8080", None)
+    assert (floor.get(id).delivery, floor.get(id).turn_session) == ("pending", "s1")
+
+
 def test_a_reply_that_nobody_reads_is_undelivered_and_laid_down_as_the_next_turn(open_floor: OpenFloor) -> None:
     floor = open_floor(**QUICK)
     floor.start()
-    id = answered(floor)
+    id = floor.ask(wait=True)
+    floor.act(id, "respond", text="8080")
     floor.later(seconds=50)
     floor.at_rest()
     assert (floor.get(id).delivery, floor.turn(id)) == ("pending", None)
@@ -353,7 +370,7 @@ def test_a_late_answer_is_the_agents_next_turn_at_once(open_floor: OpenFloor, po
 
     assert (late.state, late.late, late.delivery, late.turn_session) == ("resolved", True, "pending", "s1")
     assert (late.resolution.outcome, late.resolution.text, late.resolution.late) == ("answered", "9090", True)
-    turn = floor.commits.until(lambda: floor.turn(id))
+    turn = floor.commits.until(lambda: late_turn(floor, id))
     assert (turn["text"], turn["late"], turn["question"]) == ("9090", True, "Which port?")
     assert refused(floor, id, "respond", text="7070").code == "already_resolved"
     assert refused(floor, id, "reopen").code == "not_reopenable"
@@ -365,7 +382,7 @@ def test_a_late_answer_is_printed_by_the_agents_next_look_and_counts_as_read(ope
     floor.later(hours=2)
     floor.until(id, state="expired")
     floor.act(id, "respond", text="9090")
-    floor.commits.until(lambda: floor.turn(id))
+    floor.commits.until(lambda: late_turn(floor, id))
 
     environment = {"GEMBA_HOME": str(floor.app.home), "GEMBA_SESSION_ID": "s1", "GEMBA_INTERACTION_MODE": "balanced"}
     workspace = str(floor.app.workspace.root)

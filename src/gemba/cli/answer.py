@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import click
@@ -15,6 +16,8 @@ from gemba.errors import Unusable
 from gemba.text import one_line, storable
 
 _MOST_AT_ONCE = 200
+_CHECK_SECONDS = 10.0
+_LOOK_SECONDS = 0.1
 _DELIVERY = {
     "none": "",
     "pending": "The agent has not read it yet.",
@@ -76,11 +79,27 @@ def command(
         if group:
             _answer_group(door, target, body, as_json)
             return
-        answered = door.post(item_path("escalations", target, "respond"), body)
+        answered = _judged(door, door.post(item_path("escalations", target, "respond"), body))
         if as_json:
             print_json(answered)
         else:
             _tell(answered, by_server=door.is_server)
+    refused = answered["proposal"] is not None and answered["proposal"]["state"] == "refused"
+    sys.exit(1 if refused else 0)
+
+
+def _judged(door: Door, answered: dict[str, Any]) -> dict[str, Any]:
+    """The same after a moment for the check that a server makes, if there is one to wait for."""
+    deadline = time.monotonic() + _CHECK_SECONDS
+    while door.is_server and _is_being_checked(answered) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+        answered = door.get(item_path("escalations", answered["id"]))
+    return answered
+
+
+def _is_being_checked(item: dict[str, Any]) -> bool:
+    proposal = item["proposal"]
+    return proposal is not None and (proposal["verifier"], proposal["state"]) == ("check", "waiting")
 
 
 def _answer_group(door: Door, target: str, body: dict[str, Any], as_json: bool) -> None:
@@ -106,8 +125,13 @@ def _answer_group(door: Door, target: str, body: dict[str, Any], as_json: bool) 
 def _tell(item: dict[str, Any], *, by_server: bool) -> None:
     if item["resolution"] is None:
         proposal = item["proposal"]
+        if proposal["state"] == "refused":
+            click.echo(f"not given {item['id']}: {one_line(proposal['note'] or 'it did not pass', 200)}")
+            return
         click.echo(f"proposed for {item['id']}: {one_line(proposal['text'], 80)}")
         click.echo(f"It is not given yet: {_VERIFIED_BY[proposal['verifier']]}.")
+        if proposal["verifier"] == "check" and not by_server:
+            click.echo("No server runs that makes it: gemba serve starts one, gemba reject takes the answer back.")
         return
     click.echo(f"answered {item['id']}: {one_line(item['resolution']['text'], 80)}")
     if item["held_until"] is not None:

@@ -208,7 +208,10 @@ def _effects(policy: PolicyView) -> list[tuple[str, str]]:
         most = f", at most {policy.repeat_at_most} times more" if policy.repeat_at_most else ""
         then = f"; again: {', '.join(policy.then_notify)}" if policy.then_notify else ""
         who = f"{', '.join(policy.notify)}{then}"
-        lines += [("remind:", f"after {policy.remind_after}{again}{most}, until somebody looks"), ("notify:", who)]
+        lines += [
+            ("remind:", f"after {policy.remind_after}{again}{most}{', until somebody looks' if again else ', once'}"),
+            ("notify:", who),
+        ]
     if policy.expire_after:
         lines.append(("expire:", f"after {policy.expire_after}, {_default(policy)}"))
     if policy.verify is not None:

@@ -96,8 +96,10 @@ def body_lines(text: str, most: int | None = None, *, cut: bool = False) -> list
 
 
 def labelled(label: str, text: str, *, whole: bool = True) -> list[str]:
-    """`label: text`, folded under itself."""
+    """`label: text`, folded under itself; under the label where that leaves too little room."""
     space = " " * (len(label) + 1)
+    if width() - len(_INDENT) - len(space) < _NARROW:
+        return [*body_lines(label), *(f"{_INDENT}{line}" for line in body_lines(text, None if whole else 1))]
     room = width() - len(_INDENT) - len(space)
     first, *rest = (fold(text, room) if whole else [one_line(text, room)]) or [""]
     return [f"{_INDENT}{label} {first}".rstrip(), *(f"{_INDENT}{space}{line}".rstrip() for line in rest)]
@@ -118,8 +120,9 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
     lines += body_lines(item["text"], None if whole else _LINES_OF_TEXT, cut=item["text_cut"])
     for number, option in enumerate(item["options"], 1):
         lines += labelled(f"  {number})", option, whole=whole)
-    if whole and item["schema"] is not None:
-        lines += labelled("answer with JSON that fits:", msgspec.json.encode(item["schema"]).decode())
+    if item["schema"] is not None:
+        fitting = msgspec.json.encode(item["schema"]).decode()
+        lines += labelled("answer with --value JSON that fits:", fitting, whole=whole)
     if whole and item["stale"] and not item["stale"]["gone"]:
         lines += labelled("the code moved since:", moved(item["stale"]))
     if (proposal := item["proposal"]) is not None:
@@ -134,7 +137,7 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
 
 
 def _help_with(item: dict[str, Any], id: str) -> list[str]:
-    """What makes it easier to answer: who else asks, what was answered before, what was proposed."""
+    """What makes it easier to answer: who else asks, and what was answered before."""
     lines: list[str] = []
     if item["group_size"] > 1:
         others = item["group_size"] - 1
@@ -144,10 +147,6 @@ def _help_with(item: dict[str, Any], id: str) -> list[str]:
         lines += labelled(
             f"↺ {age(earlier['at'])} ago, to {one_line(earlier['session_id'], 40)}:", earlier["answer"]["text"]
         )
-    if (proposal := item["proposal"]) is not None:
-        waits = "the check" if proposal["verifier"] == "check" else f"a second person: gemba confirm {id}"
-        state = f"waits for {waits}" if proposal["state"] == "waiting" else f"refused: {proposal['note']}"
-        lines += labelled(f"? {one_line(proposal['by'], 40)} proposes (it {state}):", proposal["text"])
     return lines
 
 
@@ -166,7 +165,7 @@ def _marks(item: dict[str, Any]) -> list[str]:
             marks.append(f"reminded {item['reminders']} times" if item["reminders"] > 1 else "reminded")
         if item["expires_at"]:
             marks.append(f"until {local_time(item['expires_at'])}")
-    elif item["held_until"]:
+    elif item["held_until"] and (clock.parse(item["held_until"]) or 0) > clock.now():
         marks.append(f"held until {local_time(item['held_until'])}: gemba undo")
     return marks
 
@@ -199,4 +198,5 @@ def _how(item: dict[str, Any]) -> str:
     by = f" in the {resolution['by']}" if resolution["by"] == "pane" else f" by {who or 'the ' + resolution['by']}"
     if who == "operator":
         by = " by the operator"
-    return f"{_SETTLED[resolution['outcome']]}{' late' if resolution['late'] else ''}{by}:"
+    confirmed = f", confirmed by {resolution['confirmed_by']}" if resolution["confirmed_by"] else ""
+    return f"{_SETTLED[resolution['outcome']]}{' late' if resolution['late'] else ''}{by}{confirmed}:"

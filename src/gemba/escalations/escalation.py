@@ -108,6 +108,7 @@ class Reply(msgspec.Struct, frozen=True):
     decision: Decision | None = None
     action: str | None = None
     who: str | None = None
+    confirmed_by: str | None = None
     rule_id: str | None = None
 
 
@@ -122,6 +123,7 @@ class Resolution(msgspec.Struct, frozen=True):
     action: str | None
     by: Resolver
     who: str | None
+    confirmed_by: str | None
     rule_id: str | None
     late: bool
     at: str
@@ -170,6 +172,7 @@ class Proposal(msgspec.Struct, frozen=True):
     value: Any
     decision: Decision | None
     action: str | None
+    hold: int
     by: str
     at: str
     verifier: Literal["check", "person"]

@@ -75,7 +75,7 @@ class Notice(msgspec.Struct, frozen=True):
         same = f" (and {self.others} more ask the same)" if self.others else ""
         lines = [
             one_line(_first_line(self.words), 400) + same,
-            f"from {one_line(self.agent_type, 60)}, session {one_line(self.session_id, 120)}",
+            f"from {one_line(self.agent_type or 'an agent', 60)}, session {one_line(self.session_id, 120)}",
             f"{_spoken(self.kind)} ({self.urgency}), waiting for {duration_text(max(self.waited, 0))}, id {self.id}",
         ]
         if self.page is not None:

@@ -83,6 +83,7 @@ def post(
     *,
     due_at: int = 0,
     turn: str | None = None,
+    late: bool = False,
     since: Since | None = None,
 ) -> None:
     """Put the reply to an escalation or assumption into the outbox, in the transaction of the decision it carries."""
@@ -93,7 +94,7 @@ def post(
         at=clock.rfc3339(tx.now),
         option=words.option,
         value=words.value,
-        late=turn is not None and since is None,
+        late=late,
         since=since,
         question=ask.text[:_LONGEST_QUESTION],
     )

@@ -50,6 +50,7 @@ from gemba.flows import wanted
 from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
+from gemba.text import one_line
 
 escalations = Table(
     "escalations",
@@ -100,6 +101,7 @@ escalations = Table(
     Column("watched_since", BigInteger),  # since when its policy counts
     Column("proposal", Text),
     Column("resolved_as", Text),
+    Column("confirmed_by", Text),  # the second person, where one had to agree
     Column("rule_id", Text),
     Column("late", Boolean, nullable=False, server_default=false()),
     Column("held_until", BigInteger),
@@ -127,23 +129,9 @@ _NO_ROUTE = "Gemba has no way into this agent's window yet: give the answer ther
 _SESSION_OVER = "the session ended before the reply was read"
 # What an escalation no longer has once it waits again.
 _UNANSWERED: dict[str, Any] = {
-    **dict.fromkeys(
-        (
-            *(
-                "outcome",
-                "reply_text",
-                "reply_option",
-                "reply_value",
-                "decision",
-                "action",
-                "resolved_by",
-                "resolved_as",
-            ),
-            *("resolved_at", "rule_id", "snoozed_until", "delivery_note", "held_until", "turn_session", "proposal"),
-            "next_attempt_at",
-            "delivery_since",
-        )
-    ),
+    **dict.fromkeys(("outcome", "reply_text", "reply_option", "reply_value", "decision", "action", "rule_id")),
+    **dict.fromkeys(("resolved_by", "resolved_as", "confirmed_by", "resolved_at", "proposal", "snoozed_until")),
+    **dict.fromkeys(("held_until", "delivery_note", "delivery_since", "turn_session", "next_attempt_at")),
     "delivery": Delivery.NONE,
     "attempts": 0,
     "late": False,
@@ -174,6 +162,8 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
     late = event == "answered_late"
     # A late answer takes the place of another one, which there is no way back to.
     held_until = tx.now + hold * clock.SECOND if hold and delivery is Delivery.PENDING and not late else None
+    # An asker that does not wait finds it before it goes on; so does one that waited in vain.
+    turn = row.session_id if delivery is Delivery.PENDING and (late or not row.waiting) else None
     settled = move(
         tx,
         row,
@@ -190,6 +180,7 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
             "action": answer.action,
             "resolved_by": answer.by,
             "resolved_as": answer.who,
+            "confirmed_by": answer.confirmed_by,
             "rule_id": answer.rule_id,
             "resolved_at": tx.now,
             "seen_at": row.seen_at or (tx.now if answer.by in ("operator", "pane") else None),
@@ -197,14 +188,14 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
             "proposal": row.proposal if answer.by == "policy" else None,
             "late": late,
             "held_until": held_until,
-            "turn_session": row.session_id if late else None,
+            "turn_session": turn,
             "attempts": 0,
             "next_attempt_at": None,
         },
     )
     # Only now: of two that settle it at once, one never gets here.
     if row.channel == Channel.TOOL_CALL:
-        reply.post(tx, row, answer, due_at=held_until or 0, turn=row.session_id if late else None)
+        reply.post(tx, row, answer, due_at=held_until or 0, turn=turn, late=late)
     if delivery is Delivery.PENDING:
         deliver(tx, row.id)
     search.index(tx, get(tx.connection, row.id))
@@ -330,7 +321,7 @@ def takes_late_answer(row: Row[Any]) -> bool:
 
 def already(row: Row[Any]) -> Conflict:
     shown = view(row)
-    words = f": {shown.resolution.text}" if shown.resolution and shown.resolution.text else ""
+    words = f": {one_line(shown.resolution.text, 200)}" if shown.resolution and shown.resolution.text else ""
     return Conflict(
         f"it is {shown.state} already{words}",
         code="already_resolved" if row.resolved else "changed_meanwhile",
@@ -422,6 +413,7 @@ def _resolution(row: Row[Any]) -> Resolution | None:
         action=row.action,
         by=row.resolved_by,
         who=row.resolved_as,
+        confirmed_by=row.confirmed_by,
         rule_id=row.rule_id,
         late=row.late,
         at=clock.rfc3339(row.resolved_at),

@@ -103,7 +103,7 @@ def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
     answer = msgspec.structs.replace(judged, who=tx.actor)
     verify = None if row.policy is None else policy_of(row).verify
     if verify is not None:
-        return verifier.propose(tx, row, answer, verify)
+        return verifier.propose(tx, row, answer, verify, body.hold)
     return settle(tx, row, "answered_late" if row.resolved else "resolved", answer, hold=body.hold)
 
 

@@ -22,7 +22,7 @@ from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 
 
-def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Escalation:
+def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify, hold: int) -> Escalation:
     """Put an answer forward. One at a time: the next only after this one was refused."""
     if row.proposal is not None and (waiting := _proposal(row)).state == "waiting":
         raise Conflict(
@@ -37,6 +37,7 @@ def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Es
         value=None if answer.value is msgspec.UNSET else answer.value,
         decision=answer.decision,
         action=answer.action,
+        hold=hold,
         by=answer.who or answer.by,
         at=clock.rfc3339(tx.now),
         verifier="person" if verify.person else "check",
@@ -51,7 +52,9 @@ def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify) -> Es
 
 
 def confirm(tx: Transaction, row: Row[Any]) -> Escalation:
-    proposal = _waiting_for_a_person(row)
+    proposal = _waiting(row)
+    if proposal.verifier != "person":
+        raise Conflict("a check judges this answer, not a person", code="not_proposed", escalation=view(row))
     if proposal.by == tx.actor:
         raise Conflict(
             f"{tx.actor} proposed this answer; somebody else must agree to it",
@@ -59,15 +62,15 @@ def confirm(tx: Transaction, row: Row[Any]) -> Escalation:
             found=tx.actor,
             escalation=view(row),
         )
-    return give(tx, row, proposal)
+    return give(tx, row, proposal, confirmed_by=tx.actor)
 
 
 def reject(tx: Transaction, row: Row[Any], why: str) -> Escalation:
-    """Refused by a second person, or taken back by the one who proposed it."""
-    return refuse(tx, row, _waiting_for_a_person(row), f"{tx.actor}: {why}")
+    """Refused by a second person, or taken back by the one who proposed it, also before a check has judged it."""
+    return refuse(tx, row, _waiting(row), f"{tx.actor}: {why}")
 
 
-def give(tx: Transaction, row: Row[Any], proposal: Proposal) -> Escalation:
+def give(tx: Transaction, row: Row[Any], proposal: Proposal, confirmed_by: str | None = None) -> Escalation:
     """It passed: it is the answer now, or a late one if the time ran out meanwhile."""
     answer = Reply(
         "answered",
@@ -78,8 +81,9 @@ def give(tx: Transaction, row: Row[Any], proposal: Proposal) -> Escalation:
         decision=proposal.decision,
         action=proposal.action,
         who=proposal.by,
+        confirmed_by=confirmed_by,
     )
-    return settle(tx, row, "answered_late" if row.resolved else "resolved", answer)
+    return settle(tx, row, "answered_late" if row.resolved else "resolved", answer, hold=proposal.hold)
 
 
 def refuse(tx: Transaction, row: Row[Any], proposal: Proposal, note: str) -> Escalation:
@@ -97,10 +101,10 @@ def waiting_proposal(row: Row[Any], at: str) -> Proposal | None:
     return proposal if proposal.state == "waiting" and proposal.at == at else None
 
 
-def _waiting_for_a_person(row: Row[Any]) -> Proposal:
+def _waiting(row: Row[Any]) -> Proposal:
     proposal = None if row.proposal is None else _proposal(row)
-    if proposal is None or proposal.state != "waiting" or proposal.verifier != "person":
-        raise Conflict("no proposed answer waits for a second person", code="not_proposed", escalation=view(row))
+    if proposal is None or proposal.state != "waiting":
+        raise Conflict("no proposed answer waits to be verified", code="not_proposed", escalation=view(row))
     return proposal
 
 

@@ -828,6 +828,7 @@ export interface components {
             value: unknown;
             decision: ("modify" | "no" | "yes") | null;
             action: string | null;
+            hold: number;
             by: string;
             at: string;
             /** @enum {unknown} */
@@ -894,6 +895,7 @@ export interface components {
             /** @enum {unknown} */
             by: "agent" | "operator" | "pane" | "policy" | "rule" | "session";
             who: string | null;
+            confirmed_by: string | null;
             rule_id: string | null;
             late: boolean;
             at: string;

@@ -44,13 +44,13 @@ const OUTCOMES: Record<Resolution["outcome"], string> = {
   withdrawn: "Withdrawn",
 };
 
-/** "Answered", "Answered by ana in the pane", "Withdrawn by the agent", "Expired". */
+/** "Answered", "Answered by ana, confirmed by ben", "Withdrawn by the agent", "Expired". */
 export function outcomeOf(resolution: Resolution): string {
-  const { outcome, by, who, late } = resolution;
+  const { outcome, by, who, late, confirmed_by: confirmer } = resolution;
   const impersonal = by === "policy" || outcome === "expired";
   const person = by === "operator" && who !== null && who !== ITSELF ? ` by ${plainText(who)}` : "";
-  const words = OUTCOMES[outcome] + (impersonal ? "" : person || BY[by]);
-  return late ? `${words} late` : words;
+  const words = OUTCOMES[outcome] + (impersonal ? "" : person || BY[by]) + (late ? " late" : "");
+  return confirmer === null ? words : `${words}, confirmed by ${plainText(confirmer)}`;
 }
 
 /** The words of the answer, when there was one. */

@@ -25,6 +25,7 @@ def upgrade() -> None:
         sa.Column("watched_since", sa.BigInteger),
         sa.Column("proposal", sa.Text),
         sa.Column("resolved_as", sa.Text),
+        sa.Column("confirmed_by", sa.Text),
         sa.Column("rule_id", sa.Text),
         sa.Column("late", sa.Boolean, nullable=False, server_default=sa.false()),
         sa.Column("held_until", sa.BigInteger),
