@@ -21,8 +21,10 @@ from structlog.testing import capture_logs
 from gemba import clock
 from gemba.event import Draft, Filter
 from gemba.flows import engine as engine_module
+from gemba.flows import launch as launch_module
 from gemba.flows import wanted
-from gemba.flows.engine import Engine, Flow, FlowFunction
+from gemba.flows.engine import Engine, Flow
+from gemba.flows.launch import FlowFunction
 from gemba.flows.wanted import Call, flows
 from gemba.store import events
 from gemba.store.database import Database, Transaction
@@ -139,7 +141,7 @@ def _until_the_engine_is_gone() -> None:
 
 @pytest.fixture
 def bench(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setattr(engine_module, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(launch_module, "_POLL_SECONDS", 0.02)
     database = open_database(database_url)
     yield Bench(database, tmp_path)
     database.close()

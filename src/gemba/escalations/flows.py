@@ -31,7 +31,8 @@ from gemba.store.database import Transaction
 from gemba.text import one_line
 
 if TYPE_CHECKING:
-    from gemba.flows.engine import Flow, FlowFunction
+    from gemba.flows.engine import Flow
+    from gemba.flows.launch import FlowFunction
 
 # The events with which a flow may have become necessary.
 NEWS = Filter(

@@ -72,12 +72,9 @@ class Figures:
                 known.set_result(git.diff_stat(folder, before, after))
             except BaseException as error:
                 known.set_exception(error)
+                with self._lock:
+                    self._known.pop(key, None)
                 raise
-            finally:
-                # What could not be told now may be later.
-                if known.exception() is not None or known.result() is None:
-                    with self._lock:
-                        self._known.pop(key, None)
         return known.result()
 
 

@@ -15,39 +15,32 @@ DBOS is one to a process, and so is an `Engine` that runs.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import structlog
-from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos import DBOS, SetWorkflowID
 from dbos._error import DBOSException
-from dbos._serialization import DBOSPortableJSON, DefaultSerializer
 from sqlalchemy import Connection
-from sqlalchemy import Engine as Connections
-from sqlalchemy.exc import DatabaseError, OperationalError
 
 from gemba import clock
 from gemba.event import Filter
 from gemba.flows import wanted
 from gemba.flows.executors import Executors, bury
+from gemba.flows.launch import FlowFunction, Launched, NotNow, launch
 from gemba.flows.waits import Waits, passed
 from gemba.flows.wanted import Wanted
-from gemba.store.database import REFUSALS, Database, Transaction, dispose, reason_of
+from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
 from gemba.store.patience import patiently
-from gemba.threads import THREADS, leave_threads_behind
+from gemba.threads import leave_threads_behind
 
 LEASE = 15 * clock.SECOND
 
-# Changed only when runs of before could not be carried on by the program of now.
-_VERSION = "1"
-_SCHEMA = "gemba_flows"
-_POLL_SECONDS = 1.0
 _EFFECTS_AT_ONCE = 8
 _BEATS_A_LEASE = 3
 _LOST_LEASES = 4
@@ -125,9 +118,6 @@ class Flow:
         return await patiently(run, read.__name__)
 
 
-FlowFunction = Callable[..., Coroutine[Any, Any, None]]
-
-
 class Engine:
     """Runs the flows that are wanted. `news` are the events with which a new one may have come."""
 
@@ -158,9 +148,8 @@ class Engine:
         """Until the block ends. What still waits then is carried on by the next engine of this executor's name."""
         # Known to the others before it owns a run: one that dies at once must be missed by somebody.
         await self._change(self.executors.beat)
-        connections = self._connections()
-        with _launched(connections, self.executors.me) as register:
-            self._workflow = register(self._run)
+        with await self._launched() as launched:
+            self._workflow = launched.workflow
             async with asyncio.TaskGroup() as group:
                 work = (
                     self.waits.run(hub),
@@ -182,15 +171,17 @@ class Engine:
                     await asyncio.gather(*runs, return_exceptions=True)
                     leave_threads_behind()  # the engine's own, which wait for as long as its database is gone
 
-    def _connections(self) -> Connections:
-        """To the engine's tables. A file that is broken is put aside: what is wanted is known without it."""
-        connections = self._database.engine_beside(self._beside)
-        if self._database.is_sqlite and (trouble := _trouble_with(connections)) is not None:
-            connections.dispose()
-            aside = _put_aside(self._beside)
-            log.warning("the record of the flows was unreadable and begins anew", reason=trouble, kept_as=str(aside))
-            connections = self._database.engine_beside(self._beside)
-        return connections
+    async def _launched(self) -> Launched:
+        """As soon as its database lets it: everything else goes on meanwhile, and what is wanted waits."""
+        told = ""
+        while True:
+            try:
+                return launch(self._database, self._beside, self.executors.me, self._run)
+            except NotNow as error:
+                if str(error) != told:
+                    told = str(error)
+                    log.warning("the flows cannot be run yet, trying again", reason=told)
+                await asyncio.sleep(_RETRY_SECONDS)
 
     async def _run(self, name: str, id: str, number: int, args: dict[str, Any]) -> None:
         """One run of one flow: to its end, or to an error that is told, and then begun anew after a pause."""
@@ -335,83 +326,3 @@ async def _step(name: str, work: Callable[[], Awaitable[T]]) -> T:
         return await work()
 
     return await DBOS.run_step_async({"name": name}, step)
-
-
-# ---- the engine itself ------------------------------------------------------------------------------------------
-
-_ending: threading.Thread | None = None  # the engine that was there before in this process
-
-
-@contextmanager
-def _launched(connections: Connections, executor: str) -> Iterator[Callable[[FlowFunction], FlowFunction]]:
-    """The engine with our five settings, while the block lasts; what is given registers the one workflow there is."""
-    global _ending
-    if _ending is not None:
-        _ending.join()
-    DefaultSerializer.deserialize = _refuse_pickled  # type: ignore[method-assign, assignment]
-    config: DBOSConfig = {
-        "name": "gemba",
-        "system_database_url": connections.url.render_as_string(hide_password=False),
-        "system_database_engine": connections,
-        "dbos_system_schema": _SCHEMA,
-        "application_version": _VERSION,
-        "executor_id": executor,
-        "serializer": DBOSPortableJSON,
-        "notification_listener_polling_interval_sec": _POLL_SECONDS,
-        "use_listen_notify": False,
-        "max_executor_threads": THREADS,  # which are then those of the whole event loop
-        "scheduler_polling_interval_sec": _FORGET_SECONDS,
-        "log_level": "ERROR",
-    }
-    instance = DBOS(config=config)
-
-    def register(run: FlowFunction) -> FlowFunction:
-        async def flow(name: str, id: str, number: int, args: dict[str, Any]) -> None:
-            await run(name, id, number, args)
-
-        # A wait of weeks may see any number of restarts: no limit makes it the last one.
-        registered = DBOS.workflow(name="flow", max_recovery_attempts=None)(flow)
-        DBOS.launch()
-        # What the database refuses is tried again by us: the engine would wait in a thread that nothing can end.
-        instance._sys_db._retry_connection_errors = False
-        return registered
-
-    try:
-        yield register
-    finally:
-        # Its threads look only now and then whether they should end: nobody waits for them but the next engine.
-        _ending = threading.Thread(target=_end, args=(connections,), name="flows end", daemon=True)
-        _ending.start()
-
-
-def _trouble_with(connections: Connections) -> str | None:
-    """Why a file cannot be used: it is no database, or a broken one. One that is locked, or full, is neither."""
-    try:
-        with connections.connect() as connection:
-            (found,) = connection.exec_driver_sql("PRAGMA quick_check(1)").one()
-    except OperationalError:
-        return None
-    except DatabaseError as error:
-        return reason_of(error)
-    return None if found == "ok" else str(found)
-
-
-def _put_aside(file: Path) -> Path:
-    """Nothing is deleted; the journal belongs to the file and goes with it."""
-    aside = file.with_name(f"{file.name}.unreadable-{clock.now()}")
-    for end in ("", "-wal", "-shm"):
-        part = file.with_name(file.name + end)
-        if part.exists():
-            part.rename(aside.with_name(aside.name + end))
-    return aside
-
-
-def _end(connections: Connections) -> None:
-    DBOS.destroy(destroy_registry=True)
-    # It does not wait for its workers: what one of them is still in the middle of has a connection out.
-    dispose(connections)
-
-
-def _refuse_pickled(_serializer: DefaultSerializer, _data: str) -> NoReturn:
-    """Whoever can write the database would otherwise run code here."""
-    raise ValueError("a row of the flows is pickled: refused")
