@@ -290,6 +290,7 @@ def test_a_text_resolves_a_question_and_is_put_on_its_way(api: Api) -> None:
         "action": None,
         "by": "operator",
         "who": "operator",
+        "confirmed_by": None,
         "rule_id": None,
         "late": False,
     }

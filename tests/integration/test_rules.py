@@ -53,6 +53,7 @@ def test_a_rule_answers_the_next_ask_of_the_same_wording_at_once(api: Api) -> No
         "action": None,
         "by": "rule",
         "who": "operator",
+        "confirmed_by": None,
         "rule_id": rule["id"],
         "late": False,
         "at": found["resolution"]["at"],

@@ -255,7 +255,7 @@ def test_the_terminal_shows_the_schema_and_takes_values_of_it(operator: Operator
     id = operator.ask(schema=SCHEMA)
 
     shown = operator.ok("inbox", suffix(id))
-    assert "answer with JSON that fits:" in shown
+    assert "answer with --value JSON that fits:" in shown
     assert '"required":["port"]' in "".join(shown.split())
     assert shown.endswith("\nAnswer with: gemba answer ID --value JSON\n")
     assert "--value is no JSON" in operator.refused("answer", suffix(id), "--value", "{port", code=2)
@@ -311,7 +311,7 @@ def test_what_nobody_proposed_is_neither_confirmed_nor_rejected(operator: Operat
     id = operator.ask()
 
     for command in (("confirm", suffix(id)), ("reject", suffix(id), "no")):
-        assert "no proposed answer waits for a second person" in operator.refused(*command)
+        assert "no proposed answer waits to be verified" in operator.refused(*command)
 
 
 def test_a_second_person_confirms_or_rejects_what_was_proposed(alone: Operator) -> None:

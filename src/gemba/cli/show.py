@@ -99,7 +99,9 @@ def labelled(label: str, text: str, *, whole: bool = True) -> list[str]:
     """`label: text`, folded under itself; under the label where that leaves too little room."""
     space = " " * (len(label) + 1)
     if width() - len(_INDENT) - len(space) < _NARROW:
-        return [*body_lines(label), *(f"{_INDENT}{line}" for line in body_lines(text, None if whole else 1))]
+        room = width() - 2 * len(_INDENT)
+        under = fold(text, room) if whole else [one_line(text, room)]
+        return [*body_lines(label), *(f"{2 * _INDENT}{line}".rstrip() for line in under)]
     room = width() - len(_INDENT) - len(space)
     first, *rest = (fold(text, room) if whole else [one_line(text, room)]) or [""]
     return [f"{_INDENT}{label} {first}".rstrip(), *(f"{_INDENT}{space}{line}".rstrip() for line in rest)]
