@@ -32,6 +32,11 @@ def rfc3339(moment: int) -> str:
     return (_EPOCH + timedelta(microseconds=moment)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def parse_past(text: str, now: int) -> int:
+    """When a text says that something happened; without a usable clock, or with one that runs ahead, now."""
+    return min(parse(text) or now, now)
+
+
 def parse(text: str) -> int | None:
     """The moment a text names; None when it names none (no zone, out of range, not a time)."""
     try:

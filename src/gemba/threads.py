@@ -1,16 +1,52 @@
-"""Threads beside the event loop: a blocking loop that ends when its task is cancelled, and ends that nobody delays."""
+"""Threads beside the event loop or the main thread: what they do ends when it should, and no end is delayed."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
+import socket
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
 
 THREADS = 32  # that work for the event loop at once, and so hold a connection to the database
 
 _PATIENCE_SECONDS = 2.0
+
+T = TypeVar("T")
+
+
+class Mailbox(Generic[T]):
+    """What a thread tells the main thread, which may wait for it for hours and still hears Ctrl-C at once.
+
+    A lock cannot do that: a signal that comes just before it is waited for, or that another thread of the process
+    gets, wakes nobody. Here each signal puts a byte beside the letters, and the main thread waits for bytes.
+    """
+
+    def __init__(self) -> None:
+        self._letters: deque[T] = deque()
+        self._bell, self._rope = socket.socketpair()
+        self._rope.setblocking(False)
+        self._rung_before = signal.set_wakeup_fd(self._rope.fileno(), warn_on_full_buffer=False)
+
+    def put(self, letter: T) -> None:
+        self._letters.append(letter)
+        with contextlib.suppress(OSError):  # full of bytes that nobody has heard yet, or closed
+            self._rope.send(b"\0")
+
+    def get(self) -> T:
+        while not self._letters:
+            self._bell.recv(4096)
+        return self._letters.popleft()
+
+    def close(self) -> None:
+        signal.set_wakeup_fd(self._rung_before)
+        self._bell.close()
+        self._rope.close()
 
 
 async def repeat_in_thread(step: Callable[[], None], *, interrupt: Callable[[], None]) -> None:

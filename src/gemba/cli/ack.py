@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 
 
 @click.command()
@@ -20,10 +20,5 @@ def command(folder: str | None, id: str, as_json: bool) -> None:
     Example:
       gemba ack 3fa9c1
     """
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, state="unresolved")
-        seen = door.post(item_path("escalations", target, "ack"), {})
-    if as_json:
-        print_json(seen)
-    else:
-        click.echo(f"seen {seen['id']}; it waits for your answer without reminders")
+    seen = act(folder, "escalation", id, "ack", {}, state="unresolved")
+    tell(seen, as_json, f"seen {seen['id']}; it waits for your answer without reminders")

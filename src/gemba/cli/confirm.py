@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 from gemba.text import one_line
 
 
@@ -21,10 +21,5 @@ def command(folder: str | None, id: str, as_json: bool) -> None:
     Example:
       gemba confirm 3fa9c1
     """
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, state="unresolved")
-        confirmed = door.post(item_path("escalations", target, "confirm"), {})
-    if as_json:
-        print_json(confirmed)
-    else:
-        click.echo(f"answered {confirmed['id']}: {one_line(confirmed['resolution']['text'], 80)}")
+    given = act(folder, "escalation", id, "confirm", {}, state="unresolved")
+    tell(given, as_json, f"answered {given['id']}: {one_line(given['resolution']['text'], 80)}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 
 
 @click.command()
@@ -21,10 +21,5 @@ def command(folder: str | None, id: str, reason: str, as_json: bool) -> None:
     Example:
       gemba dismiss 3fa9c1 "not needed any more"
     """
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, state="unresolved")
-        dismissed = door.post(item_path("escalations", target, "dismiss"), {"text": reason})
-    if as_json:
-        print_json(dismissed)
-    else:
-        click.echo(f"dismissed {dismissed['id']}; the asker is told that you declined")
+    dismissed = act(folder, "escalation", id, "dismiss", {"text": reason}, state="unresolved")
+    tell(dismissed, as_json, f"dismissed {dismissed['id']}; the asker is told that you declined")

@@ -9,7 +9,7 @@ import http.client
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,8 +37,8 @@ class Door(Protocol):
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Carry out one action, once."""
 
-    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
-        """What happens after an event, as it happens; ends when the door is gone."""
+    def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
+        """What happens after an event, as it happens; ends when the door is gone. Whoever reads it closes it."""
 
 
 @contextmanager
@@ -94,7 +94,7 @@ class ServerDoor:
         headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
         return self._exchange("POST", path, encode_body(body), headers)
 
-    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
+    def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
         connection = _UnixConnection(self._path, timeout=None)
         try:
             target = f"/api/events?{urlencode({'after': after, 'name': names})}"
@@ -175,6 +175,14 @@ def find_id(door: Door, noun: str, given: str, **query: str) -> str:
                 f"{given} fits {len(matching)} {plural}: give more of the id", code="ambiguous_id", found=given
             )
     raise NotFound(f"no {noun} has an id that begins or ends with {given}", code="not_found", found=given)
+
+
+def act(folder: str | None, noun: str, given: str, verb: str, body: dict[str, Any], **query: str) -> dict[str, Any]:
+    """Do one thing to one item, found by the end of its id: what it is afterwards."""
+    with open_door(folder) as door:
+        id = find_id(door, noun, given, **query)
+        done: dict[str, Any] = door.post(item_path(f"{noun}s", id, verb), body)
+    return done
 
 
 def read_all(door: Door, plural: str, **query: str) -> Iterator[dict[str, Any]]:

@@ -120,10 +120,11 @@ def _watch(folder: str | None, everything: bool, session: str | None, limit: int
     while True:
         with open_door(folder) as door:
             try:
-                for event in door.events(seen, _CHANGES):
-                    if event.get("ref") and session in (None, event["session_id"]):
-                        show(door.get(item_path("escalations", event["ref"])))
-                    seen = event.get("id", seen)
+                with contextlib.closing(door.events(seen, _CHANGES)) as events:
+                    for event in events:
+                        if event.get("ref") and session in (None, event["session_id"]):
+                            show(door.get(item_path("escalations", event["ref"])))
+                        seen = event.get("id", seen)
             except Unusable as error:
                 if error.code != "server_unreachable":
                     raise

@@ -6,11 +6,10 @@ import asyncio
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -26,6 +25,7 @@ from gemba.errors import NotFound
 from gemba.event import Event, Filter
 from gemba.operators import OPERATOR
 from gemba.store.database import explained
+from gemba.threads import Mailbox
 
 
 class LocalDoor:
@@ -58,9 +58,9 @@ class LocalDoor:
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")
 
-    def events(self, after: int, names: str) -> Iterator[dict[str, Any]]:
+    def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
         """Does what a server does while somebody looks; in a thread, so that Ctrl-C reaches whoever looks."""
-        told: SimpleQueue[Event | Exception] = SimpleQueue()
+        told: Mailbox[Event | Exception] = Mailbox()
         stop: Future[Callable[[], object]] = Future()
         wanted = Filter(frozenset(names.split(",")))
 
@@ -95,6 +95,7 @@ class LocalDoor:
             with contextlib.suppress(RuntimeError):  # it has ended already
                 stop.result()()
             thread.join()
+            told.close()
 
 
 @contextmanager

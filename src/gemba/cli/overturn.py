@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 
 
 @click.command()
@@ -21,10 +21,5 @@ def command(folder: str | None, id: str, text: str, as_json: bool) -> None:
     Example:
       gemba overturn 77b0e2 "keep the old column until the next release"
     """
-    with open_door(folder) as door:
-        target = find_id(door, "assumption", id)
-        overturned = door.post(item_path("assumptions", target, "overturn"), {"text": text})
-    if as_json:
-        print_json(overturned)
-    else:
-        click.echo(f"overturned {overturned['id']}; the agent has not read it yet")
+    overturned = act(folder, "assumption", id, "overturn", {"text": text})
+    tell(overturned, as_json, f"overturned {overturned['id']}; the agent has not read it yet")

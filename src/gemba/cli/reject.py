@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 
 
 @click.command()
@@ -21,10 +21,5 @@ def command(folder: str | None, id: str, text: str, as_json: bool) -> None:
     Example:
       gemba reject 3fa9c1 "that port is taken on the staging machine"
     """
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, state="unresolved")
-        rejected = door.post(item_path("escalations", target, "reject"), {"text": text})
-    if as_json:
-        print_json(rejected)
-    else:
-        click.echo(f"refused what was proposed for {rejected['id']}; it waits for another answer")
+    rejected = act(folder, "escalation", id, "reject", {"text": text}, state="unresolved")
+    tell(rejected, as_json, f"refused what was proposed for {rejected['id']}; it waits for another answer")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 
 
 @click.command()
@@ -20,10 +20,5 @@ def command(folder: str | None, id: str, as_json: bool) -> None:
     Example:
       gemba reopen 3fa9c1
     """
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, state="resolved")
-        reopened = door.post(item_path("escalations", target, "reopen"), {})
-    if as_json:
-        print_json(reopened)
-    else:
-        click.echo(f"open again: {reopened['id']}")
+    reopened = act(folder, "escalation", id, "reopen", {}, state="resolved")
+    tell(reopened, as_json, f"open again: {reopened['id']}")

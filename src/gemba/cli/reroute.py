@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, tell
 
 _TOLD = {
     "asker": "sent once more to the session that asked",
@@ -40,10 +40,5 @@ def command(folder: str | None, id: str, to: str, session: str | None, as_json: 
     if (to == "session") != (session is not None):
         raise click.UsageError("--to session and --session ID go together.")
     body: dict[str, Any] = {"to": to} if session is None else {"to": to, "session_id": session}
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, delivery="undelivered")
-        rerouted = door.post(item_path("escalations", target, "reroute"), body)
-    if as_json:
-        print_json(rerouted)
-    else:
-        click.echo(f"{rerouted['id']}: {_TOLD[to].format(session)}")
+    rerouted = act(folder, "escalation", id, "reroute", body, delivery="undelivered")
+    tell(rerouted, as_json, f"{rerouted['id']}: {_TOLD[to].format(session)}")

@@ -36,6 +36,14 @@ def print_json(document: Any) -> None:
     sys.stdout.buffer.flush()
 
 
+def tell(document: Any, as_json: bool, line: str) -> None:
+    """What became of something: the document for programs, a line for people."""
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(line)
+
+
 def width() -> int:
     """The columns to write in: the terminal's, as long as a line stays readable."""
     return max(24, min(shutil.get_terminal_size((100, 24)).columns, 120))

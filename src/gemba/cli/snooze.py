@@ -7,8 +7,8 @@ import re
 import click
 
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import json_option, local_time, print_json
+from gemba.cli.door import act
+from gemba.cli.show import json_option, local_time, tell
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -32,10 +32,5 @@ def command(folder: str | None, id: str, for_: int, as_json: bool) -> None:
     Example:
       gemba snooze 3fa9c1 2h
     """
-    with open_door(folder) as door:
-        target = find_id(door, "escalation", id, state="unresolved")
-        snoozed = door.post(item_path("escalations", target, "snooze"), {"seconds": for_})
-    if as_json:
-        print_json(snoozed)
-    else:
-        click.echo(f"snoozed {snoozed['id']} until {local_time(snoozed['snoozed_until'])}")
+    snoozed = act(folder, "escalation", id, "snooze", {"seconds": for_}, state="unresolved")
+    tell(snoozed, as_json, f"snoozed {snoozed['id']} until {local_time(snoozed['snoozed_until'])}")

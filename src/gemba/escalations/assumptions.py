@@ -79,7 +79,7 @@ def record(tx: Transaction, draft: Draft, origin: str) -> None:
         "session_id": draft.session_id,
         **{name: payload[name] for name in ("agent_type", "role", "text", "chose", "bead_id", "cwd", "branch")},
         "commit_hash": payload["commit"],
-        "recorded_at": min(clock.parse(payload["asked_at"]) or tx.now, tx.now),
+        "recorded_at": clock.parse_past(payload["asked_at"], tx.now),
         "delivery": Delivery.NONE,
         "origin": origin,
     }

@@ -42,9 +42,9 @@ def on_its_way(connection: Connection, id: str, since: int) -> bool:
 
 def release(tx: Transaction, id: str, since: int) -> None:
     """The time in which the answer could be taken back is over: it is sent."""
-    _lock(tx, id)
+    still = _still_on_its_way(tx, id, since)
     row = find(tx.connection, id)
-    if row is not None and row.held_until is not None and on_its_way(tx.connection, id, since):
+    if still and row is not None and row.held_until is not None:
         tx.connection.execute(update(escalations).where(escalations.c.id == id).values(held_until=None))
         reply.release(tx, id)
         tx.emit(Draft("escalation.sent", {"attempt": 1}, row.session_id, id))
@@ -52,8 +52,7 @@ def release(tx: Transaction, id: str, since: int) -> None:
 
 def give_up_waiting(tx: Transaction, id: str, since: int) -> bool:
     """Nobody has read it in time: say so, and lay it down as the session's next turn. False: it was read just now."""
-    _lock(tx, id)
-    if not on_its_way(tx.connection, id, since):
+    if not _still_on_its_way(tx, id, since):
         return False
     row = find(tx.connection, id)
     if row is None:
@@ -68,8 +67,7 @@ def give_up_waiting(tx: Transaction, id: str, since: int) -> bool:
 
 def plan_attempt(tx: Transaction, id: str, since: int, attempt: int) -> int | None:
     """When the next attempt is due, shown on the card; None when there is nothing left to try."""
-    _lock(tx, id)
-    if not on_its_way(tx.connection, id, since):
+    if not _still_on_its_way(tx, id, since):
         return None
     due = tx.now + pause_before(attempt)
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(next_attempt_at=due))
@@ -78,18 +76,20 @@ def plan_attempt(tx: Transaction, id: str, since: int, attempt: int) -> int | No
 
 def try_again(tx: Transaction, id: str, since: int, attempt: int) -> bool:
     """Lay the reply down once more: what deleted or missed it before may be gone."""
-    _lock(tx, id)
-    if not on_its_way(tx.connection, id, since):
+    if not _still_on_its_way(tx, id, since):
         return False
     row = find(tx.connection, id)
     if row is not None and row.attempts >= attempt:
         return True  # made before a crash
     reply.lay_down(tx, id)
-    session_id = _session_of(tx.connection, id)
+    again = {"attempt": attempt}
+    if row is None:
+        assumption = _assumption(tx.connection, id)
+        tx.emit(Draft("assumption.sent", again, None if assumption is None else assumption.session_id, id))
+        return True
     tried = {"attempts": attempt, "next_attempt_at": None}
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(tried))
-    told = ({"attempt": attempt}, session_id, id)
-    tx.emit(Draft("assumption.sent", *told) if row is None else Draft("escalation.sent", *told))
+    tx.emit(Draft("escalation.sent", again, row.session_id, id))
     return True
 
 
@@ -111,15 +111,11 @@ def held_until(connection: Connection, id: str) -> int | None:
     return None if row is None else row.held_until
 
 
-def _lock(tx: Transaction, id: str) -> None:
-    """First, as everywhere: then its reply. What is read at this moment is read when we look, or waits for us."""
+def _still_on_its_way(tx: Transaction, id: str, since: int) -> bool:
+    """Locked first, as everywhere before its reply: what is read at this moment is read now, or waits for us."""
     for table in (escalations, assumption_rows):
         tx.connection.execute(select(table.c.id).where(table.c.id == id).with_for_update()).first()
-
-
-def _session_of(connection: Connection, id: str) -> str | None:
-    row = find(connection, id) or _assumption(connection, id)
-    return None if row is None else row.session_id
+    return on_its_way(tx.connection, id, since)
 
 
 def _assumption(connection: Connection, id: str) -> Row[Any] | None:

@@ -148,8 +148,8 @@ class EscalationFlows:
 
 def next_due(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
     """What the policy wants next of an escalation that waits, and a moment that has passed already."""
-    row = find(connection, id)
-    if row is None or row.resolved or row.watched_since != since:
+    row = _watched(connection, id, since)
+    if row is None:
         return None
     policy, so_far = policy_of(row), (since, row.reminders, row.reminded_at)
     due = policy.plan(*so_far, seen=row.state != State.OPEN)
@@ -186,8 +186,8 @@ def expire(tx: Transaction, id: str, since: int, refusal: str | None) -> None:
 
 def check_of_default(connection: Connection, id: str, since: int) -> dict[str, Any] | None:
     """How the policy's own answer is judged that is about to be given; None when there is none, or no check."""
-    row = find(connection, id)
-    if row is None or row.resolved or row.watched_since != since:
+    row = _watched(connection, id, since)
+    if row is None:
         return None
     default = _default(row)
     return None if default is None else _check_question(row, default.text, default.option, default.value, "policy")
@@ -231,6 +231,12 @@ def conclude(tx: Transaction, id: str, at: str, refusal: str | None) -> None:
         verifier.give(tx, row, proposal)
     else:
         verifier.refuse(tx, row, proposal, refusal)
+
+
+def _watched(connection: Connection, id: str, since: int) -> Row[Any] | None:
+    """The escalation, as long as it waits and this is the watch over it."""
+    row = find(connection, id)
+    return None if row is None or row.resolved or row.watched_since != since else row
 
 
 def _is_otherwise(connection: Connection, id: str, since: int, due: dict[str, Any]) -> bool:

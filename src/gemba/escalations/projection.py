@@ -69,7 +69,7 @@ def _user_message(tx: Transaction, draft: Draft) -> None:
         escalations.c.session_id == draft.session_id,
         ~escalations.c.resolved,
         escalations.c.channel.in_((Channel.TOOL_CALL, Channel.NOTIFICATION)),
-        escalations.c.opened_at <= _moment(tx, draft),
+        escalations.c.opened_at <= clock.parse_past(draft.payload["asked_at"], tx.now),
     )
     # The same words may answer a later question than the one that our reply was for.
     if replied is not None and (asked is None or asked.opened_at <= replied.resolved_at):
@@ -132,11 +132,6 @@ def _first(tx: Transaction, *conditions: Any) -> Row[Any] | None:
     return tx.connection.execute(oldest.limit(1).with_for_update()).first()
 
 
-def _moment(tx: Transaction, draft: Draft) -> int:
-    """When the frame says it happened; without a usable clock, or with one that runs ahead, now."""
-    return min(clock.parse(draft.payload["asked_at"]) or tx.now, tx.now)
-
-
 def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, schemas: Schemas) -> dict[str, Any]:
     payload = draft.payload
     policy = policies.match(payload["kind"], payload["urgency"])
@@ -162,7 +157,7 @@ def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, sch
         "cwd": payload["cwd"],
         "commit_hash": payload["commit"],
         "branch": payload["branch"],
-        "opened_at": _moment(tx, draft),
+        "opened_at": clock.parse_past(draft.payload["asked_at"], tx.now),
         "changed_at": tx.now,
         "origin": origin,
         "received_at": tx.now,

@@ -202,6 +202,11 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
     return settled
 
 
+def answer(tx: Transaction, row: Row[Any], reply: Reply, *, hold: int = 0) -> Escalation:
+    """Give a person's answer: in time, or late to one whose time ran out."""
+    return settle(tx, row, "answered_late" if row.resolved else "resolved", reply, hold=hold)
+
+
 def unsettle(tx: Transaction, row: Row[Any]) -> Escalation:
     """Take an answer back that nobody has got: it waits again, and its policy counts anew."""
     reopened = move(tx, row, "reopened", _UNANSWERED)

@@ -15,6 +15,7 @@ from gemba.escalations import reply, verifier
 from gemba.escalations.answer import checked_text, judge
 from gemba.escalations.escalation import Channel, Delivery, Escalation, Reply, Respond, State
 from gemba.escalations.store import (
+    answer,
     answerable,
     deliver,
     escalations,
@@ -100,11 +101,11 @@ def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
     """Answer it; after its time has run out, or after a policy's default, the answer is the agent's next turn."""
     row = answerable(tx, id)
     judged = judge(Channel(row.channel), options_of(row), schema_of(row), body)
-    answer = msgspec.structs.replace(judged, who=tx.actor)
+    given = msgspec.structs.replace(judged, who=tx.actor)
     verify = None if row.policy is None else policy_of(row).verify
     if verify is not None:
-        return verifier.propose(tx, row, answer, verify, body.hold)
-    return settle(tx, row, "answered_late" if row.resolved else "resolved", answer, hold=body.hold)
+        return verifier.propose(tx, row, given, verify, body.hold)
+    return answer(tx, row, given, hold=body.hold)
 
 
 def respond_all(tx: Transaction, body: RespondAll) -> Answered:

@@ -15,14 +15,14 @@ from gemba import clock
 from gemba.errors import Conflict
 from gemba.escalations.escalation import Escalation, Proposal, Reply
 from gemba.escalations.policy import Verify
-from gemba.escalations.store import escalations, get, settle, takes_late_answer, view
+from gemba.escalations.store import answer, escalations, get, takes_late_answer, view
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.flows.wanted import Call
 from gemba.store.database import Transaction
 
 
-def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify, hold: int) -> Escalation:
+def propose(tx: Transaction, row: Row[Any], given: Reply, verify: Verify, hold: int) -> Escalation:
     """Put an answer forward. One at a time: the next only after this one was refused."""
     if row.proposal is not None and (waiting := _proposal(row)).state == "waiting":
         raise Conflict(
@@ -32,13 +32,13 @@ def propose(tx: Transaction, row: Row[Any], answer: Reply, verify: Verify, hold:
             escalation=view(row),
         )
     proposal = Proposal(
-        text=answer.text,
-        option=answer.option,
-        value=None if answer.value is msgspec.UNSET else answer.value,
-        decision=answer.decision,
-        action=answer.action,
+        text=given.text,
+        option=given.option,
+        value=None if given.value is msgspec.UNSET else given.value,
+        decision=given.decision,
+        action=given.action,
         hold=hold,
-        by=answer.who or answer.by,
+        by=given.who or given.by,
         at=clock.rfc3339(tx.now),
         verifier="person" if verify.person else "check",
         state="waiting",
@@ -72,7 +72,7 @@ def reject(tx: Transaction, row: Row[Any], why: str) -> Escalation:
 
 def give(tx: Transaction, row: Row[Any], proposal: Proposal, confirmed_by: str | None = None) -> Escalation:
     """It passed: it is the answer now, or a late one if the time ran out meanwhile."""
-    answer = Reply(
+    passed = Reply(
         "answered",
         proposal.text,
         "operator",
@@ -83,7 +83,7 @@ def give(tx: Transaction, row: Row[Any], proposal: Proposal, confirmed_by: str |
         who=proposal.by,
         confirmed_by=confirmed_by,
     )
-    return settle(tx, row, "answered_late" if row.resolved else "resolved", answer, hold=proposal.hold)
+    return answer(tx, row, passed, hold=proposal.hold)
 
 
 def refuse(tx: Transaction, row: Row[Any], proposal: Proposal, note: str) -> Escalation:

@@ -24,19 +24,18 @@ from typing import Any, TypeVar
 
 import structlog
 from dbos import DBOS, SetWorkflowID
-from dbos._error import DBOSException
 from sqlalchemy import Connection
 
 from gemba import clock
 from gemba.event import Filter
 from gemba.flows import wanted
 from gemba.flows.executors import Executors, bury
-from gemba.flows.launch import FlowFunction, Launched, NotNow, launch
+from gemba.flows.launch import ENGINE_REFUSALS, FlowFunction, Launched, NotNow, launch, reason_of_engine
 from gemba.flows.waits import Waits, passed
 from gemba.flows.wanted import Wanted
 from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
-from gemba.store.patience import patiently
+from gemba.store.patience import change_patiently, read_patiently
 from gemba.threads import leave_threads_behind
 
 LEASE = 15 * clock.SECOND
@@ -70,12 +69,8 @@ class Flow:
 
     async def change(self, verb: Callable[..., T], *args: Any) -> T:
         """A transaction: `verb(tx, *args)`."""
-
-        def run() -> T:
-            with self._database.transaction() as tx:
-                return verb(tx, *args)
-
-        return await _step(verb.__name__, lambda: patiently(run, verb.__name__))
+        name = verb.__name__
+        return await _step(name, lambda: change_patiently(self._database, lambda tx: verb(tx, *args), name))
 
     async def look(self, read: Callable[..., T], *args: Any) -> T:
         """What the database says: `read(connection, *args)`."""
@@ -111,11 +106,7 @@ class Flow:
         return since + steady - began
 
     async def _read(self, read: Callable[..., T], *args: Any) -> T:
-        def run() -> T:
-            with self._database.read() as connection:
-                return read(connection, *args)
-
-        return await patiently(run, read.__name__)
+        return await read_patiently(self._database, lambda connection: read(connection, *args), read.__name__)
 
 
 class Engine:
@@ -295,18 +286,10 @@ class Engine:
                 del self._alive[id]
 
     async def _read(self, read: Callable[[Connection], T]) -> T:
-        def run() -> T:
-            with self._database.read() as connection:
-                return read(connection)
-
-        return await patiently(run, getattr(read, "__name__", "read"))
+        return await read_patiently(self._database, read, "flows")
 
     async def _change(self, verb: Callable[[Transaction], T]) -> T:
-        def run() -> T:
-            with self._database.transaction() as tx:
-                return verb(tx)
-
-        return await patiently(run, "flows")
+        return await change_patiently(self._database, verb, "flows")
 
 
 async def _persevere(work: Callable[[], Awaitable[None]]) -> None:
@@ -315,9 +298,8 @@ async def _persevere(work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
             return
-        except (*REFUSALS, DBOSException) as error:
-            reason = str(error) if isinstance(error, DBOSException) else reason_of(error)
-            log.warning("the database of the flows refuses, trying again", reason=reason)
+        except ENGINE_REFUSALS as error:
+            log.warning("the database of the flows refuses, trying again", reason=reason_of_engine(error))
             await asyncio.sleep(_RETRY_SECONDS)
 
 

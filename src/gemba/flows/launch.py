@@ -20,7 +20,7 @@ from dbos import DBOS, DBOSConfig
 from dbos._error import DBOSException
 from dbos._serialization import DBOSPortableJSON, DefaultSerializer
 from sqlalchemy import Engine as Connections
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
 from gemba import clock
 from gemba.store.database import REFUSALS, Database, dispose, reason_of
@@ -33,6 +33,9 @@ _POLL_SECONDS = 1.0
 _NEVER_SECONDS = 3_600.0
 # What a step of making the tables says that was made already, by one that did not come to its end.
 _HALF_MADE = ("already exists", "duplicate column name")
+
+# What the engine raises when its database does not let it.
+ENGINE_REFUSALS = (*REFUSALS, DBOSException)
 
 FlowFunction = Callable[..., Coroutine[Any, Any, None]]
 
@@ -72,12 +75,16 @@ def launch(database: Database, beside: Path, executor: str, run: FlowFunction) -
         connections = database.engine_beside(beside)
         try:
             return Launched(connections, _start(connections, executor, run))
-        except (*REFUSALS, DBOSException) as error:
+        except ENGINE_REFUSALS as error:
             _end(connections)
-            reason = str(error) if isinstance(error, DBOSException) else reason_of(error)
+            reason = reason_of_engine(error)
             if database.is_sqlite and any(words in reason for words in _HALF_MADE):
                 _put_aside(beside, reason)
             raise NotNow(reason) from error
+
+
+def reason_of_engine(refusal: SQLAlchemyError | DBOSException) -> str:
+    return str(refusal) if isinstance(refusal, DBOSException) else reason_of(refusal)
 
 
 def _start(connections: Connections, executor: str, run: FlowFunction) -> FlowFunction:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import structlog
+from sqlalchemy import Connection
 
-from gemba.store.database import REFUSALS, reason_of
+from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 
 _RETRY_SECONDS = 1.0
 
@@ -29,3 +30,23 @@ async def patiently(work: Callable[[], T], name: str) -> T:
                 log.warning("the database refuses, trying again", work=name, reason=reason)
             told = reason
             await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def read_patiently(database: Database, read: Callable[[Connection], T], name: str) -> T:
+    """What the database says, as soon as it says anything."""
+
+    def run() -> T:
+        with database.read() as connection:
+            return read(connection)
+
+    return await patiently(run, name)
+
+
+async def change_patiently(database: Database, verb: Callable[[Transaction], T], name: str) -> T:
+    """A transaction, as soon as the database takes one."""
+
+    def run() -> T:
+        with database.transaction() as tx:
+            return verb(tx)
+
+    return await patiently(run, name)
