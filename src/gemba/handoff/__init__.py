@@ -1,0 +1,1 @@
+"""Handoff: every agent turn ends in a contract that a machine checks."""
