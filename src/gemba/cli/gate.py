@@ -1,0 +1,138 @@
+"""The gate at the end of a turn: the verdict on what the agent said last, obeyed.
+
+A turn is judged when it belongs to a dispatch, when it ends in a handoff, or when the hook is told to require one;
+an ordinary turn of a person's own session passes. An accepted handoff becomes a `GembaHandoff` frame. A refused one
+is sent back with what is wrong, and after some repairs in vain let go as a frame that says so, which the server makes
+an escalation of. Whatever goes wrong here raises, and the bridge blocks.
+
+Called by `gemba.cli.bridge` for Stop and SubagentStop, and for the prompt that starts a turn.
+"""
+
+import json
+
+from gemba import wire
+from gemba.cli import refusals
+from gemba.cli.hook_input import HookInput, HookSession, Payload
+from gemba.wire import Refused
+
+_FENCE = "```agent_contract_handoff"
+_LARGEST_ENVELOPE = 16 * 1024 * 1024
+_SHOWN_TEXT = 4_000  # characters of a refused turn's end, where its block would stand
+# A prompt that starts so was written by the client itself, not by a person.
+_CLIENT_PROMPT = "<task-notification>"
+
+
+class Turn:
+    """Who ended a turn, with what words, and what was asked of them."""
+
+    def __init__(self, event: str, given: HookInput, session: HookSession) -> None:
+        self.event = event
+        self.session = session
+        self.text = _words_of(event, given)
+        own_id = given.word("agent_id").strip() if event == "SubagentStop" else ""
+        self.dispatch_id = session.dispatch_id
+        self.envelope = _read_envelope(session.home, self.dispatch_id or own_id)
+        if not self.dispatch_id and self.envelope is not None:
+            self.dispatch_id = own_id
+        self.agent_id = own_id or _dispatched_agent(self.envelope)
+        # Subagents end while others of their session work: each is counted by itself.
+        self.counted_as = own_id or self.dispatch_id or session.id
+
+    def must_hand_off(self) -> bool:
+        if self.dispatch_id:
+            return True
+        if _FENCE not in self.text:
+            return False
+        from gemba.handoff.block import find_block
+
+        return find_block(self.text).blocks > 0
+
+    def keep(self, document: object, **more: object) -> None:
+        """The frame from which the server takes this turn's handoff."""
+        ids: Payload = {"dispatch_id": self.dispatch_id, "agent_id": self.agent_id, "event": self.event}
+        self.session.append("GembaHandoff", {**ids, "envelope": document, **more})
+
+
+def judge_turn(event: str, given: HookInput, session: HookSession, *, require: bool) -> Payload | None:
+    """What to tell the client: None lets the turn end."""
+    if given.payload is None:
+        raise Refused("the client's input is no JSON object, so that nobody can tell how the turn ended")
+    turn = Turn(event, given, session)
+    if not require and not turn.must_hand_off():
+        return None
+    from gemba.handoff.verdict import read  # loaded here: an ordinary turn does without
+
+    verdict, document = read(turn.text, turn.envelope)
+    if not verdict.valid:
+        from gemba.handoff.repair import repair_text
+
+        return _refuse(turn, document, [*verdict.missing, *verdict.invalid], repair_text(verdict))
+    try:
+        turn.keep(document)
+    except Refused as refused:
+        reason = f"The handoff cannot be kept: {refused}. Send it again, shorter: long outputs belong in files."
+        return _refuse(turn, None, ["BODY:body_size"], reason)
+    refusals.forget(session.home, turn.counted_as)
+    return None
+
+
+def start_turn(given: HookInput, session: HookSession) -> None:
+    """A person's prompt: what was refused before does not count against the turn that follows."""
+    if not given.word("prompt").startswith(_CLIENT_PROMPT):
+        refusals.forget(session.home, session.dispatch_id or session.id)
+
+
+def _refuse(turn: Turn, document: object, codes: list[str], reason: str) -> Payload:
+    from gemba.handoff.repair import next_step
+
+    if refusals.count(turn.session.home, turn.counted_as, codes, next_step) == "repair":
+        return {"decision": "block", "reason": reason}
+    end = turn.text[-_SHOWN_TEXT:]
+    more = {"refused": True, "codes": codes, "text": end if end == turn.text else f"…{end}"}
+    try:
+        turn.keep(document, **more)
+    except Refused:  # too long for a frame; its end is in there as text
+        turn.keep(None, **more)
+    refusals.forget(turn.session.home, turn.counted_as)
+    shown = ", ".join(codes[:10])
+    return {
+        "systemMessage": f"Gemba: the turn ended without a handoff that can be accepted ({shown}); it counts as blocked"
+    }
+
+
+def _words_of(event: str, given: HookInput) -> str:
+    said = (given.payload or {}).get("last_assistant_message")
+    if isinstance(said, str):
+        return said
+    from gemba.cli.transcript import last_words
+
+    if event == "SubagentStop" and not given.word("agent_transcript_path"):
+        return last_words(given.word("transcript_path"), sidechain=True)
+    return last_words(given.word("agent_transcript_path" if event == "SubagentStop" else "transcript_path"))
+
+
+def envelope_path(home: str, dispatch_id: str, suffix: str = ".json") -> str:
+    """Where whoever dispatches puts the input envelope; as `.md`, what the agent is told of it."""
+    return f"{home}/envelopes/{wire.safe_id(dispatch_id)}{suffix}"
+
+
+def _read_envelope(home: str, dispatch_id: str) -> Payload | None:
+    """The input envelope, None when there is none. One that cannot be read is no reason to ask for less."""
+    if not dispatch_id:
+        return None
+    path = envelope_path(home, dispatch_id)
+    try:
+        document = json.loads(wire.read_file(path, _LARGEST_ENVELOPE))
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{path} is no JSON: {str(error)[:200]}") from None
+    if not isinstance(document, dict):
+        raise Refused(f"{path} is no input envelope: it holds no JSON object")
+    return document
+
+
+def _dispatched_agent(envelope: Payload | None) -> str:
+    metadata = (envelope or {}).get("metadata")
+    found = metadata.get("agent_id") if isinstance(metadata, dict) else None
+    return found if isinstance(found, str) else ""

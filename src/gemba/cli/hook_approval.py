@@ -1,0 +1,225 @@
+"""A command that changes something waits for the operator: a tool call becomes a sealed request, the answer a decision.
+
+Only the tools that run command lines are asked about, and of those lines only the ones that change state or are
+unknown. Nothing is let through without a grant that the server has just consumed for these very bytes; without a
+server, or with an answer that is not understood, the call is denied with a reason that the agent can read. A request
+that nobody answered in time stays open: the same call, made again, finds its answer.
+
+Called by `gemba.cli.bridge` for PreToolUse and PermissionRequest with --approvals.
+"""
+
+import json
+import os
+import time
+
+from gemba import wire
+from gemba.cli.hook_input import HookInput, HookSession, Payload
+
+TYPE_CHECKING = False  # a type checker takes it for true; `typing` would have to be loaded for it
+if TYPE_CHECKING:
+    import http.client
+
+    from gemba.handoff.risk import Risk
+
+# Tools that run what one of their inputs says. What others do is the client's own affair: it reads, or edits files.
+COMMAND_TOOLS = {"Bash": "command", "PowerShell": "command", "Monitor": "command"}
+ASKED_ABOUT = ("T3", "unknown")
+
+_EXCHANGE_SECONDS = 30.0
+_PAUSE_SECONDS = 0.5  # between two attempts to reach a server that is gone, as one is that starts anew
+_LARGEST_ANSWER = 4 * 1024 * 1024
+_SERVER_FILE_BYTES = 65_536
+_NO_SERVER = "start gemba serve, then run exactly the same command again"
+
+
+class Denied(Exception):
+    """The command must not run; the message says to the agent why."""
+
+
+def approve(event: str, given: HookInput, session: HookSession, seconds: float) -> Payload | None:
+    """What to tell the client; None where there is nothing to ask about. Waits so many seconds for an answer."""
+    until = time.monotonic() + seconds
+    tool = given.word("tool_name")
+    if given.payload is not None and tool not in COMMAND_TOOLS:
+        return None
+    try:
+        command = _command(given, tool)
+        workspace = _workspace(session)
+        risk = _risk_of(command, workspace)
+        if risk.level not in ASKED_ABOUT:
+            return None
+        _obtain_grant(ApprovalDoor(workspace, until), command, risk, given, session)
+    except Denied as denied:
+        return _decision(event, "deny", f"Gemba: {denied}")
+    return _decision(event, "allow", "Gemba: the operator has approved exactly this command")
+
+
+def _command(given: HookInput, tool: str) -> str:
+    inputs = (given.payload or {}).get("tool_input")
+    command = inputs.get(COMMAND_TOOLS[tool]) if isinstance(inputs, dict) and tool in COMMAND_TOOLS else None
+    if not isinstance(command, str):
+        raise Denied("the call names no command, so nobody can approve it")
+    return command
+
+
+def _workspace(session: HookSession) -> str:
+    """That of the project in which the client was started: an agent that changes its folder gets no other rules."""
+    project = os.environ.get("CLAUDE_PROJECT_DIR")
+    return (wire.find_workspace(project) if project else "") or session.workspace
+
+
+def _risk_of(command: str, workspace: str) -> "Risk":
+    from gemba.handoff.risk import classify, read_rules
+
+    return classify(command, read_rules(f"{workspace}/.gemba/approvals.toml") if workspace else ())
+
+
+def _obtain_grant(door: "ApprovalDoor", command: str, risk: "Risk", given: HookInput, session: HookSession) -> None:
+    """Returns once a grant for this call is consumed."""
+    seal: Payload = {
+        "command": command,
+        "cwd": given.word("cwd") or session.cwd,
+        "tool": given.word("tool_name"),
+        "session_id": session.id,
+        "requester": session.dispatch_id or session.id,
+    }
+    request = door.ask({**seal, "risk": risk.level, "reason": risk.reason})
+    id = str(request.get("id", ""))
+    if request.get("state") == "pending":
+        request = door.wait(id) or request
+    state = request.get("state")
+    if state == "pending":
+        raise Denied(f"this waits for the operator as {id}: run exactly the same command again later")
+    if state == "superseded":
+        raise Denied(f"the operator changed it; run exactly this instead: {door.successor(request)}")
+    if state == "refused":
+        raise Denied(f"the operator refused it: {request.get('reason') or 'no reason was given'}")
+    if state != "approved":
+        raise Denied(f"the request {id} is {state}: run the command again to ask anew")
+    door.use(id, seal)
+
+
+def _decision(event: str, behavior: str, reason: str) -> Payload:
+    if event == "PermissionRequest":
+        decision = {"behavior": behavior} if behavior == "allow" else {"behavior": behavior, "message": reason}
+        return {"hookSpecificOutput": {"hookEventName": event, "decision": decision}}
+    answer = {"hookEventName": event, "permissionDecision": behavior, "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": answer}
+
+
+class ApprovalDoor:
+    """The server's side of approvals, over the workspace's private socket. All that knows of HTTP and its paths."""
+
+    def __init__(self, workspace: str, until: float) -> None:
+        self._workspace = workspace
+        self._until = until
+
+    def ask(self, request: Payload) -> Payload:
+        """Make a request, or find the one that there is for the same call."""
+        return self._exchange("POST", "/api/approvals", request)
+
+    def wait(self, id: str) -> Payload | None:
+        """The request once it is decided, None if it is not in time. A server may go and come back meanwhile."""
+        while self._left() > 0:
+            try:
+                if decided := self._follow(id):
+                    return decided
+            except (OSError, ValueError, Denied):  # it is gone, or not yet there
+                time.sleep(max(0.0, min(_PAUSE_SECONDS, self._left())))
+        return None
+
+    def use(self, id: str, seal: Payload) -> None:
+        """Consume the grant; Denied when it is for another call, used already or too old."""
+        self._exchange("POST", f"/api/approvals/{_segment(id)}/use", seal)
+
+    def successor(self, request: Payload) -> str:
+        """The command that the operator wrote in the place of another."""
+        successor = self._exchange("GET", f"/api/approvals/{_segment(str(request.get('superseded_by', '')))}")
+        return str(successor.get("command", ""))
+
+    def _follow(self, id: str) -> Payload | None:
+        """Look at the request after each event about it, and first of all once the stream is open."""
+        import http.client
+
+        connection = self._connect(self._left())
+        try:
+            socket = connection.sock  # kept: a server that closes behind its answer takes it from the connection
+            connection.request("GET", f"/api/events?ref={_segment(id)}&name=approval.decided")
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise Denied(_detail(response.read(_LARGEST_ANSWER)))
+            line = b": open"
+            while line:
+                if line.startswith((b":", b"data:")):
+                    found = self._exchange("GET", f"/api/approvals/{_segment(id)}")
+                    if found.get("state") != "pending":
+                        return found
+                socket.settimeout(max(0.01, self._left()))
+                line = response.readline(_LARGEST_ANSWER)
+        except http.client.HTTPException as error:
+            raise OSError(str(error)) from None
+        finally:
+            connection.close()
+        return None
+
+    def _exchange(self, method: str, target: str, body: Payload | None = None) -> Payload:
+        import http.client
+
+        headers = {}
+        if body is not None:
+            headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
+        try:
+            connection = self._connect(min(self._left(), _EXCHANGE_SECONDS))
+            try:
+                connection.request(method, target, None if body is None else wire.encode_json(body), headers)
+                response = connection.getresponse()
+                data = response.read(_LARGEST_ANSWER)
+            finally:
+                connection.close()
+        except (OSError, http.client.HTTPException) as error:
+            raise Denied(f"the server does not answer ({error}), so nobody can approve this: {_NO_SERVER}") from None
+        if response.status >= 400:
+            raise Denied(_detail(data))
+        found = json.loads(data)
+        if not isinstance(found, dict):
+            raise Denied("the server's answer is not understood, so this is not approved")
+        return found
+
+    def _connect(self, seconds: float) -> "http.client.HTTPConnection":
+        """A connection to the server that runs now: one that starts anew may have another socket."""
+        import http.client
+        import socket
+
+        if not self._workspace:
+            raise Denied("there is no workspace here, so nobody can approve this: make one with gemba init")
+        try:
+            told = json.loads(wire.read_file(f"{self._workspace}/.gemba/server.json", _SERVER_FILE_BYTES))
+            path = told["socket"]
+        except (OSError, ValueError, TypeError, KeyError):
+            raise Denied(f"no server runs for {self._workspace}, so nobody can approve this: {_NO_SERVER}") from None
+        connection = http.client.HTTPConnection("localhost", timeout=seconds)
+        connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.sock.settimeout(max(0.01, seconds))
+            connection.sock.connect(path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _left(self) -> float:
+        return self._until - time.monotonic()
+
+
+def _segment(id: str) -> str:
+    """An id in a path, as the server gave it; what is none is not sent."""
+    if not wire.valid_event_id(id):
+        raise Denied("the server's answer names no request, so this is not approved")
+    return id
+
+
+def _detail(data: bytes) -> str:
+    try:
+        return f"the server refused it: {json.loads(data)['detail']}"
+    except (ValueError, TypeError, KeyError):
+        return "the server refused it and gave no reason"
