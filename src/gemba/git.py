@@ -1,9 +1,14 @@
-"""What Gemba asks git. Reading only; `wire.git_head` answers the commonest question without starting a process."""
+"""What Gemba asks git. Reading only; `wire.git_head` answers the commonest question without starting a process.
+
+A path is relative to the folder that was asked about, and names the same file as git's bytes do: what is no UTF-8 in
+them stands as lone surrogates. Nothing here raises: what cannot be told is None.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +23,15 @@ _ALONE = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTO
 
 
 _HASH = re.compile("[0-9a-f]{4,64}")
+_AHEAD = re.compile(r"\+(\d+) -\d+")
+LARGEST_CONTENT = 16 * 1024 * 1024  # bytes of a committed file that is read
+_MOST_CONTENT = 2 * LARGEST_CONTENT  # bytes of all that one git is asked for
+_MOST_PRINTED = 2 * _MOST_CONTENT
+_MOST_NAMED = 200  # paths in the arguments of one git
+# The filters that stand between a file and what is committed of it are programs as well. One that is named by a
+# configuration of ours, which overrules the repository's, and is empty is not run.
+_NO_FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
+_NAME_IN_PATHSPEC = re.compile("[-_A-Za-z0-9]+")
 _COUNTED = {"file": re.compile(r"(\d+) files? "), "+": re.compile(r"(\d+) ins"), "-": re.compile(r"(\d+) del")}
 
 
@@ -27,6 +41,25 @@ class DiffStat(NamedTuple):
     files: int
     insertions: int
     deletions: int
+
+
+class Tree(NamedTuple):
+    """Where a folder stands, and which of its files are not as committed: changed, new or gone; ignored ones are not
+    among them."""
+
+    commit: str | None
+    branch: str | None
+    ahead: int | None  # commits that its upstream has not; None without one
+    changed: tuple[str, ...]
+
+
+class Blob(NamedTuple):
+    """A file as it is committed, or a symbolic link, whose content is where it leads."""
+
+    hash: str
+    size: int
+    link: bool = False
+    executable: bool = False
 
 
 def commits_since(folder: str, commit: str, most: int = 20) -> list[str]:
@@ -50,12 +83,171 @@ def diff_stat(folder: str, before: str, after: str, seconds: float = 3.0) -> Dif
     return DiffStat(*(int(found[1]) if found else 0 for found in counts))
 
 
-def _ask(folder: str, *arguments: str, seconds: float = 10.0) -> str | None:
-    """What git prints, None when it refuses or cannot be run."""
+def tree(folder: str, seconds: float = 30.0) -> Tree | None:
+    """The state of what lies in a folder; None where no repository is, or only one that ignores the folder."""
+    prefix, filters = _prefix(folder), _filters(folder)
+    if prefix is None or filters is None:
+        return None
+    shown = ("--porcelain=v2", "-z", "--branch", "--ahead-behind", "--untracked-files=all", "--no-renames")
+    told = _list(folder, "status", *shown, "--ignore-submodules=all", "--", ".", unset=filters, seconds=seconds)
+    return None if told is None else _tree(told, prefix)
+
+
+def unpushed(folder: str, tree: Tree) -> int | None:
+    """How many commits no remote has; None when there is no remote to compare with."""
+    if tree.ahead is not None:
+        return tree.ahead
+    if tree.commit is None or not _ask(folder, "for-each-ref", "--count=1", "refs/remotes"):
+        return None
+    told = _ask(folder, "rev-list", "--count", tree.commit, "--not", "--remotes", "--")
+    return None if told is None else int(told)
+
+
+def filtered_files(folder: str) -> list[str] | None:
+    """The tracked files that a filter makes out of what is committed, so that both differ in a clean folder too."""
+    prefix, filters = _prefix(folder), _filters(folder)
+    if prefix is None or filters is None:
+        return None
+    attributes = [f":(attr:filter={name})" for name in filters if _NAME_IN_PATHSPEC.fullmatch(name)]
+    told = _list(folder, "ls-files", "-z", "--full-name", "--", *attributes, literal=False) if attributes else []
+    return None if told is None else [*_within(prefix, told)]
+
+
+def listed_files(folder: str, paths: Sequence[str]) -> set[str] | None:
+    """Those of the paths that git tracks, or would if it was told to add everything."""
+    prefix = _prefix(folder)
+    found: set[str] = set()
+    for some in _batches(paths):
+        told = _list(folder, "ls-files", "-zco", "--exclude-standard", "--full-name", "--", *some)
+        if told is None or prefix is None:
+            return None
+        found.update(_within(prefix, told))
+    return found.intersection(paths)
+
+
+def committed_files(folder: str, commit: str, paths: Sequence[str]) -> dict[str, Blob] | None:
+    """Those of the paths that a commit has as a file or a symbolic link."""
+    prefix = _prefix(folder)
+    if prefix is None or not _HASH.fullmatch(commit):
+        return None
+    found: dict[str, Blob] = {}
+    for some in _batches(paths):
+        told = _list(folder, "ls-tree", "-zl", "--full-tree", commit, "--", *(prefix + path for path in some))
+        if told is None:
+            return None
+        for entry in told:
+            about, _, path = entry.partition("\t")
+            mode, kind, name, size = about.split()
+            if kind == "blob" and size.isdecimal():
+                found[path] = Blob(name, int(size), mode == "120000", mode == "100755")
+    return {path: found[prefix + path] for path in paths if prefix + path in found}
+
+
+def keeps_modes(folder: str) -> bool:
+    """Whether the folder's files are executable where the committed ones are; some file systems do not care."""
+    return _ask(folder, "config", "--type=bool", "core.fileMode") != "false\n"
+
+
+def contents(folder: str, blobs: Collection[Blob]) -> dict[str, bytes]:
+    """The bytes of blobs, by their hash; those that are too large or cannot be read are not among them."""
+    found: dict[str, bytes] = {}
+    some: list[Blob] = []
+    size = 0
+    for blob in {blob for blob in blobs if blob.size <= LARGEST_CONTENT}:
+        if size + blob.size > _MOST_CONTENT:
+            found |= _contents(folder, some)
+            some, size = [], 0
+        some.append(blob)
+        size += blob.size
+    return found | _contents(folder, some)
+
+
+def _contents(folder: str, blobs: Sequence[Blob]) -> dict[str, bytes]:
+    asked = "".join(f"{blob.hash}\n" for blob in blobs).encode()
+    told = _ask(folder, "cat-file", "--batch", given=asked, errors="surrogateescape", seconds=60.0) if blobs else None
+    data = (told or "").encode("utf-8", "surrogateescape")
+    found: dict[str, bytes] = {}
+    at = 0
+    while (end := data.find(b"\n", at)) > 0:
+        name, _, about = data[at:end].decode("ascii", "replace").partition(" ")
+        kind, _, size = about.partition(" ")
+        at = end + 1
+        if kind == "blob":
+            found[name] = data[at : at + int(size)]
+            at += int(size) + 1
+    return found
+
+
+def _tree(told: Sequence[str], prefix: str) -> Tree:
+    about: dict[str, str] = {}
+    changed: list[str] = []
+    for item in told:
+        kind, _, rest = item.partition(" ")
+        if kind == "#":
+            name, _, about[name] = rest.partition(" ")
+        else:  # before its path an entry has 0, 7 or 9 further fields
+            changed.append(rest.split(" ", {"1": 7, "u": 9}.get(kind, 0))[-1])
+    commit, branch = about.get("branch.oid", ""), about.get("branch.head")
+    ahead = _AHEAD.fullmatch(about.get("branch.ab", ""))
+    return Tree(
+        commit if _HASH.fullmatch(commit) else None,
+        None if branch == "(detached)" else branch,
+        int(ahead[1]) if ahead else None,
+        tuple(_within(prefix, changed)),
+    )
+
+
+def _prefix(folder: str) -> str | None:
+    """What git puts before every path of a folder; None when the folder is in no repository that cares for it."""
+    told = _ask(folder, "rev-parse", "--show-prefix", errors="surrogateescape")
+    prefix = None if told is None else told.removesuffix("\n")
+    ignored = prefix and _ask(folder, "check-ignore", "--quiet", ".") is not None
+    return None if ignored else prefix
+
+
+def _filters(folder: str) -> list[str] | None:
+    keys = _list(folder, "config", "-z", "--name-only", "--list")
+    if keys is None:
+        return None
+    return sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys if key.startswith("filter.")})
+
+
+def _within(prefix: str, paths: Iterable[str]) -> Iterator[str]:
+    return (path[len(prefix) :] for path in paths if path.startswith(prefix))
+
+
+def _batches(paths: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (paths[start : start + _MOST_NAMED] for start in range(0, len(paths), _MOST_NAMED))
+
+
+def _list(
+    folder: str, *arguments: str, literal: bool = True, unset: Sequence[str] = (), seconds: float = 10.0
+) -> list[str] | None:
+    """What git prints with a NUL after each. `literal`: no path among the arguments is a pattern."""
+    first = ("--literal-pathspecs",) if literal else ()
+    told = _ask(folder, *first, *arguments, unset=unset, errors="surrogateescape", seconds=seconds)
+    return None if told is None else told.split("\0")[:-1]
+
+
+def _ask(
+    folder: str,
+    *arguments: str,
+    given: bytes = b"",
+    unset: Sequence[str] = (),
+    errors: str = "replace",
+    seconds: float = 10.0,
+) -> str | None:
+    """What git prints; None when it refuses, cannot be run or prints too much. `unset` names filters not to run."""
     if not folder:
         return None
+    settings = [(f"filter.{name}.{key}", value) for name in unset for key, value in _NO_FILTER.items()]
+    ours = {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
+    for number, (key, value) in enumerate(settings):
+        ours |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    env = {**os.environ, **_ALONE, **ours}
+    command, cwd = [*_GIT, *arguments], Path(folder)
     try:
-        result = shell.run([*_GIT, *arguments], cwd=Path(folder), env={**os.environ, **_ALONE}, timeout=seconds)
+        result = shell.run(command, cwd=cwd, env=env, timeout=seconds, limit=_MOST_PRINTED, given=given, errors=errors)
     except Unusable:
         return None
-    return result.stdout if result.code == 0 else None
+    return result.stdout if result.code == 0 and not result.cut else None
