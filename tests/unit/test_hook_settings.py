@@ -14,13 +14,13 @@ from gemba.cli.hook_settings import (
     MARGIN,
     WAITS,
     Hook,
-    Malformed,
     is_ours,
     our_events,
     put_in,
     take_out,
     wanted_hooks,
 )
+from gemba.cli.json_text import Malformed
 
 PROGRAM = "/opt/gemba/bin/gemba-bridge"
 WANTED = wanted_hooks(PROGRAM)

@@ -12,10 +12,21 @@ Called by `gemba install-bridge`.
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+from gemba.cli.json_text import (
+    Container,
+    Malformed,
+    Part,
+    after_space,
+    decode,
+    kind_of,
+    read_container,
+    root_of,
+    without,
+)
 
 # The seconds that the client gives a hook. Ours has to end before, or the client would go on without its answer.
 QUICK_TIMEOUT = 10
@@ -25,23 +36,9 @@ MARGIN = 10
 GATES = ("SubagentStop", "Stop")
 WAITS = ("PreToolUse", "PermissionRequest")
 EVENTS = (
-    *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Notification"),
-    *("SubagentStop", "Stop", "SessionEnd"),
+    *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest"),
+    *("PostToolUse", "PostToolUseFailure", "Notification", "SubagentStop", "Stop", "SessionEnd"),
 )
-
-_DEEPEST = 512
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|NaN|-?Infinity')
-_SPACE = re.compile(r"[ \t\n\r]*")
-
-
-class Malformed(Exception):
-    """Settings that are not understood, so nothing is changed in them; line and column count from 1."""
-
-    def __init__(self, text: str, at: int, message: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = text.count("\n", 0, at) + 1
-        self.column = at - text.rfind("\n", 0, at)
 
 
 class Hook(NamedTuple):
@@ -102,7 +99,7 @@ def our_events(text: str | None) -> list[str]:
 
 def are_switched_off(text: str | None) -> bool:
     """Whether these settings let no hook run at all."""
-    return text is not None and _decoder.decode(text).get("disableAllHooks") is True
+    return text is not None and decode(text).get("disableAllHooks") is True
 
 
 def is_ours(hook: object) -> bool:
@@ -122,129 +119,44 @@ def is_ours(hook: object) -> bool:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """One member or element: where it begins and ends, where its value begins."""
-
-    key: str
-    value: Any
-    start: int
-    value_start: int
-    end: int
-
-
-class _Container(NamedTuple):
-    """A list or an object: the places of its brackets, and what is in it."""
-
-    open: int
-    close: int
-    parts: list[_Part]
-
-    def last(self, key: str) -> int | None:
-        """Which member counts: of several with one name, that is the last."""
-        found = [number for number, part in enumerate(self.parts) if part.key == key]
-        return found[-1] if found else None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)
-
-
-def _number(digits: str) -> int:
-    return int(digits) if len(digits) < 100 else 0  # nobody reads it, and Python converts no number of any length
-
-
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_number)
-
-
 def _check(text: str) -> None:
-    try:
-        document = _decoder.decode(text)
-    except json.JSONDecodeError as error:
-        raise Malformed(text, error.pos, f"this is not JSON: {error.msg}") from None
-    except (ValueError, RecursionError):
-        raise _odd_token(text) or Malformed(text, 0, "this is not JSON") from None
-    if text.count("[") + text.count("{") > _DEEPEST and (odd := _odd_token(text)):
-        raise odd
+    document = decode(text)
     if not isinstance(document, dict):
-        raise Malformed(text, _after_space(text, 0), f"settings are an object, found {_kind(document)}")
-    root = _root(text)
+        raise Malformed(text, after_space(text, 0), f"settings are an object, found {kind_of(document)}")
+    root = root_of(text)
     number = root.last("hooks")
     if number is None:
         return
     hooks = root.parts[number]
     if not isinstance(hooks.value, dict):
-        raise Malformed(text, hooks.value_start, f"hooks must be an object, found {_kind(hooks.value)}")
-    for part in _read(text, hooks.value_start).parts:
+        raise Malformed(text, hooks.value_start, f"hooks must be an object, found {kind_of(hooks.value)}")
+    for part in read_container(text, hooks.value_start).parts:
         if part.key in EVENTS and not isinstance(part.value, list):
-            raise Malformed(text, part.value_start, f"hooks.{part.key} must be a list, found {_kind(part.value)}")
+            raise Malformed(text, part.value_start, f"hooks.{part.key} must be a list, found {kind_of(part.value)}")
 
 
-def _odd_token(text: str) -> Malformed | None:
-    """Where the text leaves JSON in a way that the decoder does not place: a word that is no number, or its depth."""
-    depth = 0
-    for token in _TOKEN.finditer(text):
-        first = token[0][0]
-        depth += (first in "[{") - (first in "]}")
-        if first in "NI-":
-            return Malformed(text, token.start(), f"this is not JSON: {token[0]}")
-        if depth > _DEEPEST:
-            return Malformed(text, token.start(), f"nested more than {_DEEPEST} levels deep")
-    return None
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
-
-
-def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
-
-
-def _root(text: str) -> _Container:
-    return _read(text, _after_space(text, 0))
-
-
-def _read(text: str, at: int) -> _Container:
-    """The container that opens here, in text that is known to be JSON."""
-    parts = []
-    index = _after_space(text, at + 1)
-    while text[index] not in "]}":
-        start, key = index, ""
-        if text[at] == "{":
-            key, index = _decoder.raw_decode(text, index)
-            index = _after_space(text, _after_space(text, index) + 1)
-        value, end = _decoder.raw_decode(text, index)
-        parts.append(_Part(key, value, start, index, end))
-        index = _after_space(text, end)
-        if text[index] == ",":
-            index = _after_space(text, index + 1)
-    return _Container(at, index, parts)
-
-
-def _hooks(text: str) -> _Container | None:
-    root = _root(text)
+def _hooks(text: str) -> Container | None:
+    root = root_of(text)
     number = root.last("hooks")
-    return None if number is None else _read(text, root.parts[number].value_start)
+    return None if number is None else read_container(text, root.parts[number].value_start)
 
 
-def _groups(text: str, event: str) -> _Container | None:
+def _groups(text: str, event: str) -> Container | None:
     """The list of an event: each of its elements is a matcher with its hooks."""
     hooks = _hooks(text)
     number = None if hooks is None else hooks.last(event)
     if hooks is None or number is None or not isinstance(hooks.parts[number].value, list):
         return None
-    return _read(text, hooks.parts[number].value_start)
+    return read_container(text, hooks.parts[number].value_start)
 
 
-def _inner(text: str, group: _Part) -> _Container | None:
+def _inner(text: str, group: Part) -> Container | None:
     """The hooks of one matcher."""
     if not isinstance(group.value, dict) or not isinstance(group.value.get("hooks"), list):
         return None
-    members = _read(text, group.value_start)
+    members = read_container(text, group.value_start)
     number = members.last("hooks")
-    return None if number is None else _read(text, members.parts[number].value_start)
+    return None if number is None else read_container(text, members.parts[number].value_start)
 
 
 def _events(text: str) -> list[str]:
@@ -252,7 +164,7 @@ def _events(text: str) -> list[str]:
     return [] if hooks is None else list(dict.fromkeys(part.key for part in hooks.parts))
 
 
-def _places(text: str, event: str) -> list[tuple[_Container, int, _Container, int]]:
+def _places(text: str, event: str) -> list[tuple[Container, int, Container, int]]:
     """Each hook of ours at an event: its matcher's list and number there, its own list and number there."""
     groups = _groups(text, event)
     found = []
@@ -281,7 +193,7 @@ _Render = Callable[[str | None], str]
 
 
 def _style(text: str) -> _Style:
-    root = _root(text)
+    root = root_of(text)
     newline = "\r\n" if "\r\n" in text else "\n"
     if not root.parts:
         return _Style(newline, "  ", inline=False, tight=False)
@@ -305,15 +217,15 @@ def _with_hook(text: str, event: str, hook: Hook) -> str:
         return _appended(text, groups, _group(hook, style), style)
     if hooks is not None:
         return _appended(text, hooks, _event_member(event, hook, style), style)
-    return _appended(text, _root(text), _hooks_member(event, hook, style), style)
+    return _appended(text, root_of(text), _hooks_member(event, hook, style), style)
 
 
-def _updated(text: str, part: _Part, hook: Hook) -> str:
+def _updated(text: str, part: Part, hook: Hook) -> str:
     """The hook with this command and timeout, and whatever else its owner has written into it."""
     wanted: dict[str, Any] = {"type": "command", **hook._asdict()}
     if any(key not in part.value for key in wanted):
         return text[: part.start] + json.dumps({**part.value, **wanted}, ensure_ascii=False) + text[part.end :]
-    members = _read(text, part.value_start)
+    members = read_container(text, part.value_start)
     for member in reversed(members.parts):
         if member.key in wanted and member.value != wanted[member.key]:
             value = json.dumps(wanted[member.key], ensure_ascii=False)
@@ -321,7 +233,7 @@ def _updated(text: str, part: _Part, hook: Hook) -> str:
     return text
 
 
-def _appended(text: str, container: _Container, render: _Render, style: _Style) -> str:
+def _appended(text: str, container: Container, render: _Render, style: _Style) -> str:
     if not container.parts:
         indent = None if style.inline else _line_indent(text, container.open) + style.unit
         return text[: container.close] + render(indent) + text[container.close :]
@@ -380,32 +292,19 @@ def _without_ours(text: str, event: str) -> str | None:
     return text
 
 
-def _dropped(text: str, event: str, place: tuple[_Container, int, _Container, int]) -> str | None:
+def _dropped(text: str, event: str, place: tuple[Container, int, Container, int]) -> str | None:
     """Less one hook, and less whatever was made to hold it; None when that is everything."""
     groups, number, inner, hook = place
     if len(inner.parts) > 1:
-        return _less(text, inner, hook)
-    left = _less(text, groups, number)
+        return without(text, inner, hook)
+    left = without(text, groups, number)
     if left is not None:
         return left
-    hooks, root = _hooks(text), _root(text)
+    hooks, root = _hooks(text), root_of(text)
     for container, key in ((hooks, event), (root, "hooks")):
         held = container.last(key) if container else None
         if container is not None and held is not None:
-            left = _less(text, container, held)
+            left = without(text, container, held)
             if left is not None:
                 return left
     return None
-
-
-def _less(text: str, container: _Container, number: int) -> str | None:
-    """The text less one part of a container; None when nothing else is in it and it was made for this part."""
-    parts = container.parts
-    part = parts[number]
-    if number > 0:
-        return text[: parts[number - 1].end] + text[part.end :]
-    if len(parts) > 1:
-        return text[: part.start] + text[parts[1].start :]
-    if part.end < container.close:
-        return None
-    return text[: part.start] + text[part.end :]

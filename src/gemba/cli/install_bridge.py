@@ -18,6 +18,7 @@ import click
 
 from gemba import wire
 from gemba.cli import hook_settings
+from gemba.cli.json_text import Malformed
 from gemba.cli.show import json_option, print_json
 from gemba.errors import Invalid, Unusable
 
@@ -85,7 +86,7 @@ def _carry_out(root: Path, path: Path, wanted: dict[str, hook_settings.Hook] | N
         try:
             events = hook_settings.our_events(text) if wanted is None else list(wanted)
             after = hook_settings.take_out(text) if wanted is None else hook_settings.put_in(text, wanted)
-        except hook_settings.Malformed as error:
+        except Malformed as error:
             place = f"{path}:{error.line}:{error.column}"
             raise Invalid(f"{place}: {error.message}; nothing was changed", code="settings_syntax") from None
         if after != text:
