@@ -98,7 +98,7 @@ class _Merger:
         while start and (found := type_of(said[start - 1])) == wanted:
             start -= 1
         if start and "null" not in (found, wanted):
-            self._warn(place, f"the payload says here a {found}, then a {wanted}: the last was taken")
+            self._warn(place, f"of type {found} in the payload, then of type {wanted}: the last was taken")
         return list(said[start:])
 
     def _object(self, before: dict[Any, Any], said: Sequence[dict[Any, Any]], place: Place, tells: bool) -> _Step:
@@ -167,7 +167,7 @@ class _Merger:
         """An object that was found by its name keeps its id: else it would not be found in the same way again."""
         if not has_id or item.mark.id is not None or "id" not in item.value:
             return item.value
-        self._warn(place, f"found by its name, this keeps its id: a {type_of(item.value['id'])} cannot be one")
+        self._warn(place, f"found by its name, this keeps its id: one of type {type_of(item.value['id'])} is none")
         return {key: value for key, value in item.value.items() if key != "id"}
 
     def _mark(self, item: Any) -> Mark | int:
@@ -181,7 +181,7 @@ class _Merger:
             return
         was, is_now = type_of(before), type_of(after)
         if was != is_now and "null" not in (was, is_now):
-            self._warn(place, f"the {was} here became a {is_now}: the new value was taken")
+            self._warn(place, f"of type {was} before, of type {is_now} now: the new value was taken")
         if tells:
             self._tell("overwritten", place, before, after)
 
