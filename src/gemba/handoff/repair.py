@@ -1,0 +1,79 @@
+"""What an agent is told about an envelope that was refused, and whether it is asked again. Pure and deterministic.
+
+The text names what is wrong and nothing else, with an example of what is missing: a few hundred bytes, whatever was
+sent. Called by the stop hooks and the gate; a hook process pays for this import: standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from gemba.handoff import fields, rules
+from gemba.handoff.finding import Finding
+from gemba.handoff.verdict import Verdict
+
+CAP = 2  # repairs of one turn
+_LONGEST_LINE = 300  # characters
+_MOST_LINES = 10
+
+# With these the example alone would teach an agent to say what is not so.
+_IN_FULL = (rules.LOOP_INCOMPLETE.head, *(field.code for field in fields.FIELDS if field.wrong == "missing"))
+
+
+def repair_text(verdict: Verdict) -> str:
+    """What to mend, for the agent that sent it; empty for an envelope that is valid."""
+    wrong = [finding for finding in verdict.findings if finding.severity != "warning"]
+    if not wrong:
+        return ""
+    if wrong[0].pointer == rules.NO_BLOCK.pointer:
+        return _about_the_block(wrong[0])
+    absent: dict[str, list[str]] = {}  # part → examples of what is missing in it
+    lines: list[str] = []
+    for finding in wrong:
+        field = fields.BY_POINTER.get(finding.pointer)
+        if field is None or finding.severity == "invalid" or finding.code in _IN_FULL or field.allowed or field.pattern:
+            lines.append(_line(finding))
+            continue
+        if field.part not in absent:
+            absent[field.part] = []
+            lines.append(field.part)
+        absent[field.part].append(f'"{field.key}": {field.example}')
+    told = [_added(line, absent[line]) if line in absent else line for line in lines[:_MOST_LINES]]
+    more = [f"- and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    first = "Your handoff was not accepted. Mend this, then send the whole block again:"
+    return "\n".join([first, *told, *more, f"The block is {rules.HOW_TO_FENCE}."])
+
+
+def _about_the_block(finding: Finding) -> str:
+    skeleton = fields.json_of((fields.AGENT_STATUS, fields.EVIDENCE_REPORT))
+    return "\n".join(
+        [
+            f"Your handoff was not accepted: {_cut(finding.message)}.",
+            f"{_cut(finding.hint)}." if finding.code != rules.NO_BLOCK.code else "",
+            f"End your turn with {rules.HOW_TO_FENCE}. It has at least, in words of your own:",
+            skeleton,
+        ]
+    ).replace("\n\n", "\n")
+
+
+def _line(finding: Finding) -> str:
+    return _cut(f"- {finding.message} ({finding.hint})")
+
+
+def _added(part: str, examples: list[str]) -> str:
+    where = f"{part[1:].replace('/', '.')}: " if part else ""
+    return f"- {where}add {', '.join(examples)}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
+
+
+def next_step(
+    codes_before: Sequence[Sequence[str]], codes_now: Sequence[str], cap: int = CAP
+) -> Literal["repair", "escalate"]:
+    """What follows a refusal with these codes, after those of the same turn: the same codes again are no progress."""
+    now = set(codes_now)
+    is_repeated = any(set(before) == now for before in codes_before)
+    return "escalate" if is_repeated or len(codes_before) >= cap else "repair"
