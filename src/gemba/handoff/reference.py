@@ -57,7 +57,9 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    """A row of a table. A fence that a cell speaks of is no code, and a bar no border."""
+    escaped = (cell.replace("```", r"\`\`\`").replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def explain(code: str) -> str:
