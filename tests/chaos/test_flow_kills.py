@@ -21,6 +21,7 @@ from tests.chaos.watched import (
     check_rule,
     check_told_once,
     set_up,
+    take_late_answers,
 )
 from tests.fixtures.receiver import Receiver
 from tests.fixtures.servers import RunningServer
@@ -69,6 +70,7 @@ def test_reminders_expiries_checks_and_deliveries_survive_the_death_of_server_an
     ids = {one.event_id for one in asked}
     witness.wait_for(lambda seen: ids <= {e["ref"] for e in seen if e["name"] == "escalation.delivered"})
     end(operators)
+    take_late_answers(server, agents)
     all_done(server)
     found = every_escalation(server)
     check_rule(server, [one for operator in operators for one in operator.rules], found)
@@ -82,12 +84,12 @@ def test_reminders_expiries_checks_and_deliveries_survive_the_death_of_server_an
     assert "a flow failed" not in mortal.errors + worker.errors + errors
 
     check_opened_once(asked, found)
-    check_ends(asked, [one for operator in operators for one in operator.sent], found)
+    check_ends(agents, [one for operator in operators for one in operator.sent], found)
     check_told_once(witness.seen, found)
     check_read_once(server.home, found)
     check_notified(receiver, witness.seen, kills=KILLS)
     # The others were killed from outside, at whatever they did.
-    assert len(mortal.died_at()) >= KILLS - 2, mortal.died_at()
+    assert len(mortal.died_at()) >= KILLS // 2, mortal.died_at()
 
 
 def live_until(worker: RunningWorker, point: str, passage: int, record: Path) -> None:

@@ -23,6 +23,7 @@ from tests.chaos.watched import (
     check_rule,
     check_told_once,
     set_up,
+    take_late_answers,
 )
 from tests.fixtures.cluster import Cluster
 from tests.fixtures.disks import Disk, LimitedDisk, SmallDisk, may_mount, mount, unmount
@@ -31,6 +32,7 @@ from tests.fixtures.servers import Answer, RunningServer
 from tests.fixtures.workers import RunningWorker
 
 OUTAGES = effort(2, 6)  # a round
+FILLINGS = OUTAGES // 2  # of a disk, each longer
 
 
 class Refusing(Mortal):
@@ -77,6 +79,7 @@ class Shift:
         seen = self._witness.seen
         self._witness.wait_for(lambda _: ids <= {e["ref"] for e in seen if e["name"] == "escalation.delivered"})
         end(self._operators)
+        take_late_answers(self._server, self._agents)
         all_done(self._server)
         found = every_escalation(self._server)
         check_rule(self._server, [one for operator in self._operators for one in operator.rules], found)
@@ -87,7 +90,7 @@ class Shift:
         assert code == 0, errors
         assert [trouble for somebody in self._everybody for trouble in somebody.trouble] == []
         check_opened_once(asked, found)
-        check_ends(asked, [one for operator in self._operators for one in operator.sent], found)
+        check_ends(self._agents, [one for operator in self._operators for one in operator.sent], found)
         check_told_once(seen, found)
         check_read_once(self._server.home, found)
         check_notified(self._receiver, seen, kills=outages)
@@ -156,10 +159,10 @@ def test_a_disk_that_is_full_for_a_while_loses_nothing_and_doubles_nothing(
     server.start(DOOMED)
     shift = Shift(server, receiver, seed, tmp_path)
     with shift.at_work():
-        for _ in range(OUTAGES // 2):
+        for _ in range(FILLINGS):
             threading.Event().wait(draw.uniform(0.5, 2.5))
             disk.fill(server)
             threading.Event().wait(draw.uniform(1, 3))
             disk.free(server)
 
-    shift.check(OUTAGES)
+    shift.check(FILLINGS)

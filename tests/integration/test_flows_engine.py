@@ -310,6 +310,32 @@ def test_a_flow_that_failed_is_run_again_by_the_next_engine_without_a_pause(benc
     assert bench.words("a") == ["begun", "begun", "done"]
 
 
+def test_one_that_was_not_told_that_its_new_run_was_noted_begins_that_run_all_the_same(bench: Bench) -> None:
+    """A connection that breaks between a commit and its answer: the change is made, and made again."""
+    bench.want("work", "a")
+    with bench.database.transaction() as tx:
+        first = wanted.run_again(tx, "work/a", 1, "ValueError")
+    with bench.database.transaction() as tx:
+        assert wanted.run_again(tx, "work/a", 1, "ValueError") == first
+        wanted.finish(tx, "work/a")
+        assert wanted.run_again(tx, "work/a", 1, "ValueError") is None
+
+    assert first is not None
+    assert first.run == 2
+
+
+def test_a_flow_that_has_no_run_is_begun_also_while_the_engine_is_at_work(bench: Bench) -> None:
+    bench.lease = clock.SECOND // 10
+    with bench.running():
+        with bench.database.transaction() as tx:
+            wanted.want(tx, "work", [Call("work/a", {"ref": "a"})])
+            wanted.mark_started(tx, ["work/a"])
+
+        bench.until(lambda: not bench.rows())
+
+    assert bench.words("a") == ["begun", "done"]
+
+
 def test_one_that_fails_holds_nobody_else_up(bench: Bench) -> None:
     bench.table.troubles.append(ValueError("once"))
     with bench.running():

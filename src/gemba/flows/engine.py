@@ -241,7 +241,9 @@ class Engine:
             await asyncio.sleep(self.executors.lease / clock.SECOND / _BEATS_A_LEASE)
 
     async def _find_lost(self) -> None:
-        """Runs that are ours by the tables and run nowhere, twice in a row: the engine failed while it took them up."""
+        """What is wanted and runs nowhere. Runs that are ours by the tables count as lost the second time in a row: the
+        engine failed while it took them up.
+        """
         while True:
             await asyncio.sleep(_LOST_LEASES * self.executors.lease / clock.SECOND)
             idle = await self._ids(status="PENDING", executor_id=self.executors.me) - self._alive.keys()
@@ -250,6 +252,7 @@ class Engine:
                 await DBOS.resume_workflows_async(sorted(again))
             self._lost = idle - again
             await self._revive()
+            await self._begin_missing()
 
     async def _revive(self) -> None:
         """Runs that the engine gave up without running them: it could not read them, or somebody cancelled them."""

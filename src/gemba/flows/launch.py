@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,8 @@ def reason_of_engine(refusal: SQLAlchemyError | DBOSException) -> str:
 
 def _start(connections: Connections, executor: str, run: FlowFunction) -> FlowFunction:
     DefaultSerializer.deserialize = _refuse_pickled  # type: ignore[method-assign, assignment]
+    # One that the engine takes up while it ends stays open for the next engine, and is nothing to warn anybody of.
+    warnings.filterwarnings("ignore", "coroutine 'execute_dequeued_workflow", RuntimeWarning)
     config: DBOSConfig = {
         "name": "gemba",
         "system_database_url": connections.url.render_as_string(hide_password=False),

@@ -107,9 +107,13 @@ def is_run(connection: Connection, id: str, run: int) -> bool:
 
 
 def run_again(tx: Transaction, id: str, run: int, trouble: str) -> Wanted | None:
-    """Its run ended in an error: the flow as it begins anew; None when that has happened already."""
-    statement = update(flows).where(flows.c.id == id, flows.c.run == run).returning(flows)
-    row = tx.connection.execute(statement.values(run=run + 1, started=True, trouble=trouble)).first()
+    """Its run ended in an error: the flow as it begins anew, or None when it is over.
+
+    One that has been told of this before, and did not hear that it was committed, gets the same answer.
+    """
+    failed = update(flows).where(flows.c.id == id, flows.c.run == run)
+    tx.connection.execute(failed.values(run=run + 1, started=True, trouble=trouble))
+    row = tx.connection.execute(select(flows).where(flows.c.id == id)).first()
     return None if row is None else _wanted(row)
 
 
