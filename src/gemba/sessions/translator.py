@@ -221,6 +221,7 @@ HOOKS: dict[str, Translate] = {
     "UserPromptSubmit": _user_message,
     "PreToolUse": _tool_use("pre"),
     "PostToolUse": _tool_use("post"),
+    "PostToolUseFailure": _tool_use("failed"),
     "Notification": _notification,
     "PermissionRequest": _permission_request,
 }
