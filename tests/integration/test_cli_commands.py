@@ -280,7 +280,7 @@ def complete(operator: Operator, *words: str) -> list[str]:
 
 def test_bash_completes_commands_and_options(alone: Operator) -> None:
     assert complete(alone, "gemba", "") == list(COMMANDS)
-    assert complete(alone, "gemba", "in") == ["init", "inbox"]
+    assert complete(alone, "gemba", "in") == ["init", "inbox", "install-bridge"]
     assert complete(alone, "gemba", "inbox", "--w") == ["--watch"]
     assert complete(alone, "gemba", "answer", "x", "--decision", "") == ["yes", "no", "modify"]
     assert complete(alone, "gemba", "completion", "f") == ["fish"]

@@ -30,7 +30,7 @@ _BOM = "\ufeff"
 @click.command()
 @click.option("--remove", is_flag=True, help="Take the hooks out again.")
 @click.option("--require", is_flag=True, help="Every turn has to end in a handoff, not those of dispatches alone.")
-@click.option("--approvals", is_flag=True, hidden=True)  # commands that change something wait; no server takes them yet
+@click.option("--approvals", is_flag=True, hidden=True, help="Commands that change something wait for you.")
 @click.option(
     "--scope",
     type=click.Choice(list(_FILES)),
