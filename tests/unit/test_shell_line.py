@@ -430,6 +430,8 @@ PIECES = (
     *(" ]]", "<(", ">(", "\r", "é", "\u00a0", "a()", "{ ", "; }", "function ", "\\\\", "\\'", '\\"', "\\`"),
 )
 # Each line runs in a shell of its own in which no program is found, and every attempt to run one is written down.
+# Only lines that were read are run: they define no function and loop over nothing endless. FUNCNEST is there for the
+# day that one does: a function that calls itself twice takes all processes that there are.
 RUNNER = r"""
 command_not_found_handle() {
   local OUT; printf -v OUT '%s\x1f' "$@"; OUT=${OUT//$'\n'/$'\x1d'}; printf '%s\x1e' "$OUT" >> "$LOG"
@@ -475,11 +477,13 @@ def test_bash_runs_nothing_that_was_not_read(seed: int, tmp_path: Path) -> None:
     if bash is None:
         pytest.skip("there is no bash to compare with")
     source = random.Random(seed)
-    lines = [mutated(source) for _ in range(effort(1_500, 20_000))]
+    lines = [
+        line for line in (mutated(source) for _ in range(effort(3_000, 20_000))) if read_line(line).problem is None
+    ]
     (tmp_path / "logs").mkdir()
     (tmp_path / "here").mkdir()
     (tmp_path / "lines").write_bytes(b"".join(line.encode() + b"\0" for line in lines))
-    environment = {"PATH": "/nonexistent", "LC_ALL": "C.UTF-8"}
+    environment = {"PATH": "/nonexistent", "LC_ALL": "C.UTF-8", "FUNCNEST": "5"}
     environment |= {"LOGS": str(tmp_path / "logs"), "LINES": str(tmp_path / "lines")}
     subprocess.run(
         [bash, "--norc", "-c", RUNNER],
@@ -494,13 +498,13 @@ def test_bash_runs_nothing_that_was_not_read(seed: int, tmp_path: Path) -> None:
     ran = 0
     for number, line in enumerate(lines):
         log, read = tmp_path / "logs" / str(number), read_line(line)
-        if read.problem is not None or not log.exists():
+        if not log.exists():
             continue
         for written in os.fsdecode(log.read_bytes()).replace("\x1d", "\n").split("\x1e")[:-1]:
             ran += 1
             arguments = written.split("\x1f")[:-1]
             assert any(may_run(command, arguments) for command in read.commands), (line, arguments)
-    assert ran > len(lines) // 4
+    assert ran > len(lines)
 
 
 # ---- properties ---------------------------------------------------------------------------------------------------
