@@ -1,11 +1,6 @@
 """A shell line is read as the shell takes it, or not at all: nothing runs that was not read."""
 
-import os
-import random
-import shutil
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +8,6 @@ from hypothesis import strategies as st
 
 from gemba.handoff.shell_line import DEEPEST, Command, read_line
 from gemba.handoff.shell_word import CERTAIN, GLOB, OPEN, SPLIT, Word
-from gemba.testing import effort, seeds
 
 
 def words(line: str) -> list[list[str]]:
@@ -340,7 +334,7 @@ def test_substitutions_are_read_to_a_depth() -> None:
     assert read_line("a " + "`\\" * 100_000).problem
 
 
-# ---- bash itself --------------------------------------------------------------------------------------------------
+# ---- what properties are drawn from -------------------------------------------------------------------------------
 
 SNIPPETS = (
     "a b 'c d' \"e $a\" | b 2>&1 >/dev/null",
@@ -429,82 +423,6 @@ PIECES = (
     ),
     *(" ]]", "<(", ">(", "\r", "é", "\u00a0", "a()", "{ ", "; }", "function ", "\\\\", "\\'", '\\"', "\\`"),
 )
-# Each line runs in a shell of its own in which no program is found, and every attempt to run one is written down.
-# Only lines that were read are run: they define no function and loop over nothing endless. FUNCNEST is there for the
-# day that one does: a function that calls itself twice takes all processes that there are.
-RUNNER = r"""
-command_not_found_handle() {
-  local OUT; printf -v OUT '%s\x1f' "$@"; OUT=${OUT//$'\n'/$'\x1d'}; printf '%s\x1e' "$OUT" >> "$LOG"
-}
-N=0
-while IFS= read -r -d '' LINE <&7; do
-  LOG=$LOGS/$N; N=$((N + 1))
-  ( eval "$LINE"
-wait ) < /dev/null > /dev/null 2>&1 7<&-
-done 7< "$LINES"
-"""
-
-
-def mutated(source: random.Random) -> str:
-    line = source.choice(SNIPPETS)
-    for _ in range(source.randint(0, 4)):
-        start, end = sorted(source.randint(0, len(line)) for _ in range(2))
-        match source.randint(0, 9):
-            case 0 | 1:
-                line = line[:start] + source.choice(SNIPPETS) + line[end:]
-            case 2 | 3 | 4:
-                line = line[:start] + line[start + 1 :]
-            case _:
-                line = line[:start] + source.choice(PIECES) + line[start:]
-    return line
-
-
-def may_run(command: Command, arguments: list[str]) -> bool:
-    """Whether a command that was read may be this one."""
-    for place, word in enumerate(command.words):
-        if word.sure > OPEN:
-            return True
-        given = arguments[place] if place < len(arguments) else None
-        if given is None or not (given == word.text if word.sure == CERTAIN else given.startswith(word.text)):
-            return False
-    return len(arguments) == len(command.words) > 0
-
-
-@pytest.mark.fuzz
-@pytest.mark.parametrize("seed", seeds(1, 20))
-def test_bash_runs_nothing_that_was_not_read(seed: int, tmp_path: Path) -> None:
-    bash = shutil.which("bash")
-    if bash is None:
-        pytest.skip("there is no bash to compare with")
-    source = random.Random(seed)
-    lines = [
-        line for line in (mutated(source) for _ in range(effort(3_000, 20_000))) if read_line(line).problem is None
-    ]
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "here").mkdir()
-    (tmp_path / "lines").write_bytes(b"".join(line.encode() + b"\0" for line in lines))
-    environment = {"PATH": "/nonexistent", "LC_ALL": "C.UTF-8", "FUNCNEST": "5"}
-    environment |= {"LOGS": str(tmp_path / "logs"), "LINES": str(tmp_path / "lines")}
-    subprocess.run(
-        [bash, "--norc", "-c", RUNNER],
-        cwd=tmp_path / "here",
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-        timeout=1_000,
-    )
-
-    ran = 0
-    for number, line in enumerate(lines):
-        log, read = tmp_path / "logs" / str(number), read_line(line)
-        if not log.exists():
-            continue
-        for written in os.fsdecode(log.read_bytes()).replace("\x1d", "\n").split("\x1e")[:-1]:
-            ran += 1
-            arguments = written.split("\x1f")[:-1]
-            assert any(may_run(command, arguments) for command in read.commands), (line, arguments)
-    assert ran > len(lines)
 
 
 # ---- properties ---------------------------------------------------------------------------------------------------
