@@ -446,6 +446,8 @@ case a in a) rm x;; esac
 echo $((x))
 echo ${x@P}
 ls {PATH}>/dev/null
+ls >&'$(rm x)'
+ls 2>&$fd
 ls ;; ls
 ls &&
 | ls

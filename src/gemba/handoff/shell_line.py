@@ -51,15 +51,15 @@ def read_line(text: str) -> Line:
 _BLANK = re.compile(r"(?:[ \t]|\\\n)*+")
 _OPERATOR = re.compile(r"&&|\|\||\|&|[;&|\n]")
 _REDIRECT = re.compile(r"(&>>?)|[0-9]*+(<<<|<<-?|<>|[<>]&|<(?!\()|>>|>\||>(?!\())")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_./+,:@%-]++")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\+?=")
+_IN_DOCUMENT = re.compile(r"[^\\$`]++")
 _ENDS_JOINED = re.compile(r"(?<!\\)(?:\\\\)*\\$", re.MULTILINE)
 # Controls, reordering marks, what has no width, and spaces that part no words: what runs is not what a reader sees.
 DECEPTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f"
     "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-
-_IN_DOCUMENT = re.compile(r"[^\\$`]++")
 
 _OPENING = {"if": "fi", "while": "done", "until": "done", "for": "done", "{": "}"}
 _CLOSING = frozenset(_OPENING.values())
@@ -257,8 +257,10 @@ class _Reader(WordReader):
         if self.text[start : start + 1] in ("", "\n"):
             self.fail(f"{operator} without a target")
         target = self.word()
+        raw = self.text[start : self.at]
+        if operator in (">&", "<&") and not _PLAIN_NAME.fullmatch(raw):  # bash expands it twice, quoted or not
+            self.fail(f"{operator} with a target that may run something")
         if operator in ("<<", "<<-"):
-            raw = self.text[start : self.at]
             if target.sure != CERTAIN or "\n" in raw:
                 self.fail("a here-document whose end is not certain")
             self._had_document = self.depth > 0
