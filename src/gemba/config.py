@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,6 +20,7 @@ from gemba.errors import Invalid, Unusable
 
 # A unix socket's path is limited to 108 bytes on Linux and 104 elsewhere.
 _LONGEST_SOCKET_PATH = 100
+_LISTED = ": `gemba policy check` lists them"
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Duration = Annotated[str, msgspec.Meta(description="a duration such as 30s, 10m, 2h, 1d or 1h30m")]
@@ -248,15 +248,9 @@ def read_settings(workspace: Workspace, judge: Callable[[Settings], Iterable[tom
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}", code="settings_unreadable") from None
     try:
-        text = raw.decode()
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        finding = Finding(toml.syntax_line(error, raw), f"this is not TOML: {error}")
-        raise _refused(path, [finding], "settings_syntax") from None
-    except RecursionError:
-        raise _refused(
-            path, [Finding(1, "this is not TOML that anybody can read: too deep")], "settings_syntax"
-        ) from None
+        text, document = toml.load(raw)
+    except toml.NotToml as error:
+        raise refused(path, [Finding(error.line, error.message)], "settings_syntax", _LISTED) from None
     try:
         settings = msgspec.convert(document, Settings, dec_hook=_revive)
         faults = [] if judge is None else list(judge(settings))
@@ -267,12 +261,14 @@ def read_settings(workspace: Workspace, judge: Callable[[Settings], Iterable[tom
             return settings
     lines = toml.places(text)
     findings = [Finding(toml.line_of(place, lines), _where(place, document) + words) for place, words in faults]
-    raise _refused(path, sorted(findings, key=lambda finding: finding.line), "settings_invalid")
+    raise refused(path, findings, "settings_invalid", _LISTED)
 
 
-def _refused(path: Path, findings: list[Finding], code: str) -> Invalid:
+def refused(path: Path | str, findings: list[Finding], code: str, listed: str = "") -> Invalid:
+    """What says that a file is not used: its first fault with the line, and all of them as `extra["findings"]`."""
+    findings = sorted(findings, key=lambda finding: finding.line)
     first, more = findings[0], len(findings) - 1
-    rest = f" (and {more} more: `gemba policy check` lists them)" if more else ""
+    rest = f" (and {more} more{listed})" if more else ""
     return Invalid(f"{path}:{first.line}: {first.message}{rest}", code=code, findings=findings)
 
 

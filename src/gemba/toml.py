@@ -26,6 +26,7 @@ _QUOTED = r'"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'"
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|' + r"'''.*?'{3,5}|" + _QUOTED, re.DOTALL)
 _KEY = re.compile(_QUOTED + "|[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\n]*")
+_DIGITS = 4_300  # of a number that Python reads
 _AT = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 
 
@@ -36,12 +37,32 @@ class Fault(NamedTuple):
     words: str
 
 
-def syntax_line(error: tomllib.TOMLDecodeError | UnicodeDecodeError, raw: bytes) -> int:
-    """The line in which a file stops being TOML."""
-    if isinstance(error, UnicodeDecodeError):
-        return raw.count(b"\n", 0, error.start) + 1
-    found = _AT.search(str(error))
-    return int(found["line"]) if found and found["line"] else max(1, len(raw.splitlines()))
+class NotToml(Exception):
+    """A file that cannot be read as TOML: the line, and a sentence."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+def load(raw: bytes) -> tuple[str, dict[str, Any]]:
+    """The text of a file and what it says, or a NotToml with the line in which it stops being TOML."""
+    try:
+        text = raw.decode()
+        return text, tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise NotToml(raw.count(b"\n", 0, error.start) + 1, f"this is not TOML: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        found = _AT.search(str(error))
+        line = int(found["line"]) if found and found["line"] else max(1, len(raw.splitlines()))
+        raise NotToml(line, f"this is not TOML: {error}") from None
+    except RecursionError:
+        raise NotToml(1, "this is not TOML that anybody can read: too deep") from None
+    except ValueError:  # a number that Python does not read, whose error has no place
+        start = next((found.start() for found in re.finditer(rb"[0-9_]+", raw) if len(found[0]) > _DIGITS), 0)
+        line = raw.count(b"\n", 0, start) + 1
+        raise NotToml(line, f"a number is too long; allowed: {_DIGITS:,} digits") from None
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
-from gemba.cli.show import json_option, labelled, print_json
+from gemba.cli.lines import bounded_lines
+from gemba.cli.show import json_option, labelled, or_else, print_json
 from gemba.config import open_workspace
 from gemba.errors import Invalid
 from gemba.handoff.live_state import live_values
@@ -38,10 +38,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba context
       gemba context merge update.json
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(sections, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, sections, as_json)
 
 
 @command.command(short_help="Show the sections of this workspace.")
@@ -83,23 +80,15 @@ def merge(file: BinaryIO, by_line: bool, strict: bool, _as_json: bool) -> None:
       gemba context merge updates.jsonl --jsonl
     """
     refused = False
-    for number, line in enumerate(_lines(file) if by_line else [file.read(_LARGEST + 1)], start=1):
+    for number, line in enumerate(bounded_lines(file, _LARGEST) if by_line else [file.read(_LARGEST + 1)], start=1):
+        if by_line and not line.strip():
+            continue
         result = _merged(line, f"line {number}" if by_line else "the input", strict)
         refused |= "error" in result
         # ASCII alone: text that is no Unicode is told by its escapes, and none of it drives a terminal.
         sys.stdout.buffer.write(json.dumps(result, separators=(",", ":")).encode() + b"\n")
     sys.stdout.buffer.flush()
     sys.exit(1 if refused else 0)
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Lines that say anything, each cut behind its limit; the rest of one that is too long is skipped."""
-    while line := file.readline(_LARGEST + 1):
-        rest = line
-        while len(rest) > _LARGEST and not rest.endswith(b"\n"):
-            rest = file.readline(_LARGEST + 1)
-        if line.strip():
-            yield line
 
 
 def _merged(data: bytes, where: str, strict: bool) -> dict[str, Any]:

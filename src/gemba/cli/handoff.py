@@ -15,7 +15,8 @@ from typing import IO, Any
 
 import click
 
-from gemba.cli.show import json_option, print_json
+from gemba.cli.lines import bounded_lines
+from gemba.cli.show import json_option, or_else, print_json
 from gemba.errors import NotFound
 from gemba.handoff import finding, rules
 from gemba.handoff.block import MAX_TEXT, Found, find_block
@@ -25,7 +26,6 @@ from gemba.text import showable
 
 _LARGEST_INPUT = 16 * 2**20
 _LONGEST_LINE = 4 * MAX_TEXT  # bytes of a line of a bulk audit: the largest text, with escapes as JSON needs them
-_SKIPPED_AT_ONCE = 2**20
 _STDIN = "-"
 
 
@@ -53,10 +53,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba handoff check turn.md
       gemba handoff explain PLAN_STATUS
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(template, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, template, as_json)
 
 
 @command.command(short_help="Say whether a turn's text is accepted.")
@@ -236,13 +233,9 @@ def _check_lines(name: str, strict: bool) -> bool:
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    """The lines, with their ends; of one that is too long its beginning, a byte longer than it may be."""
+    """In here alone a fault is one of reading: what goes wrong with a verdict's way out is another."""
     with _reading(name) as stream:
-        while line := stream.readline(_LONGEST_LINE + 1):
-            yield line
-            rest = line
-            while len(line) > _LONGEST_LINE and rest and not rest.endswith(b"\n"):
-                rest = stream.readline(_SKIPPED_AT_ONCE)
+        yield from bounded_lines(stream, _LONGEST_LINE)
 
 
 def _too_long() -> Verdict:

@@ -9,7 +9,7 @@ import click
 
 from gemba import clock
 from gemba.cli.door import server_socket
-from gemba.cli.show import json_option, local_time, print_json
+from gemba.cli.show import json_option, local_time, or_else, print_json
 from gemba.config import Workspace, open_workspace
 from gemba.operators import OPERATOR, add_operator, list_operators, remove_operator
 
@@ -33,10 +33,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba operator list
       GEMBA_OPERATOR=maria gemba answer 3fa9c1 "use UTC"
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(list_command, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, list_command, as_json)
 
 
 def _added(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from gemba.cli.show import json_option, labelled, print_json, width
+from gemba.cli.show import json_option, labelled, or_else, print_json, width
 from gemba.config import Finding, Workspace, open_workspace
 from gemba.errors import Invalid, NotFound
 from gemba.escalations.policy_check import checked_settings
@@ -59,10 +59,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba policy check
       gemba policy test phone
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(show, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, show, as_json)
 
 
 @command.command(short_help="Show every policy and channel.")

@@ -9,7 +9,7 @@ import click
 from gemba.cli.answer import parsed_value, standard_input
 from gemba.cli.complete import ids_of
 from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import age, headline, json_option, labelled, print_json, short_length
+from gemba.cli.show import age, headline, json_option, labelled, or_else, print_json, short_length
 from gemba.text import one_line
 
 
@@ -28,10 +28,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba rules add 3fa9c1 "use UTC everywhere"
       gemba rules revoke 77b0e2
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(show, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, show, as_json)
 
 
 @command.command("list", short_help="Show the rules there are.")

@@ -44,12 +44,14 @@ def read_rules(path: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
         raise Unusable(f"{path}: {error.strerror}", code="approvals_unreadable") from None
     try:
         document = tomllib.loads(raw.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        from gemba.toml import syntax_line
+    except (ValueError, RecursionError):
+        from gemba.toml import NotToml, load
 
-        raise _refused(path, [(syntax_line(error, raw), f"this is not TOML: {error}")], "approvals_syntax") from None
-    except RecursionError:
-        raise _refused(path, [(1, "this is not TOML that anybody can read: too deep")], "approvals_syntax") from None
+        try:
+            load(raw)
+        except NotToml as error:
+            raise _refused(path, [(error.line, error.message)], "approvals_syntax") from None
+        raise
     if faults := list(_faults(document)):
         from gemba.toml import line_of, places
 

@@ -12,7 +12,6 @@ or applies an update.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +19,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gemba import toml
-from gemba.config import Finding, Workspace
-from gemba.errors import Invalid, Unusable
+from gemba.config import Finding, Workspace, refused
+from gemba.errors import Unusable
 from gemba.toml import Fault, Place, quoted
 
 MOST_BYTES = 65_536  # of the file
@@ -30,7 +29,6 @@ MOST_SECTIONS = 200
 MOST_GLOBS = 200  # of one section, and as many writers
 LONGEST_GLOB = 400
 LONGEST_PATH = 4_096  # of a target; no file has a longer one
-_DIGITS = 4_300
 _DEEPEST = 8  # levels of a file that is looked at for lines
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -102,18 +100,17 @@ def parse_sections(raw: bytes, path: Path | str = "context.toml") -> tuple[Secti
     """
     too_much = list(_too_much(raw))
     if too_much:
-        raise _refused(path, too_much, "context_invalid")
+        raise refused(path, too_much, "context_invalid")
     try:
-        text = raw.decode()
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _refused(path, [_syntax(error, raw)], "context_syntax") from None
+        text, document = toml.load(raw)
+    except toml.NotToml as error:
+        raise refused(path, [Finding(error.line, error.message)], "context_syntax") from None
     faults = [*toml.misfits(document, ContextSettings), *_faults(document)]
     if not faults:
         return _sections(msgspec.convert(document, ContextSettings))
     lines: dict[Place, int] = {(): 1} if _deeper_than(document, _DEEPEST) else toml.places(text)
     findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
-    raise _refused(path, sorted(findings, key=lambda finding: finding.line), "context_invalid")
+    raise refused(path, findings, "context_invalid")
 
 
 def _sections(settings: ContextSettings) -> tuple[Section, ...]:
@@ -130,23 +127,6 @@ def _too_much(raw: bytes) -> Iterator[Finding]:
     for number, line in enumerate(raw.split(b"\n"), 1):
         if line.count(b".") > MOST_DOTS:
             yield Finding(number, f"this line has too many dots; allowed: {MOST_DOTS:,}")
-
-
-def _syntax(error: ValueError | RecursionError, raw: bytes) -> Finding:
-    match error:
-        case tomllib.TOMLDecodeError() | UnicodeDecodeError():
-            return Finding(toml.syntax_line(error, raw), f"this is not TOML: {error}")
-        case RecursionError():
-            return Finding(1, "this is not TOML that anybody can read: too deep")
-    # What is left is a number that Python does not read, and its error has no place.
-    start = next((found.start() for found in re.finditer(rb"[0-9_]+", raw) if len(found[0]) > _DIGITS), 0)
-    return Finding(raw.count(b"\n", 0, start) + 1, f"a number is too long; allowed: {_DIGITS:,} digits")
-
-
-def _refused(path: Path | str, findings: list[Finding], code: str) -> Invalid:
-    first, more = findings[0], len(findings) - 1
-    rest = f" (and {more} more)" if more else ""
-    return Invalid(f"{path}:{first.line}: {first.message}{rest}", code=code, findings=findings)
 
 
 def _where(place: Place) -> str:
