@@ -12,7 +12,8 @@ import jsonschema_rs
 import pytest
 from click.testing import CliRunner, Result
 
-from gemba.cli import handoff, lines
+from gemba.cli import handoff
+from gemba.cli import lines as long_lines
 from gemba.cli.handoff import command
 from gemba.handoff.block import MAX_TEXT
 from gemba.handoff.fields import PLAN_STATUSES
@@ -242,7 +243,7 @@ def test_the_last_line_needs_no_end() -> None:
 @pytest.mark.parametrize("size", [4999, 5000, 5001, 12_345])
 def test_a_line_that_is_too_long_is_not_kept_and_the_next_is_read(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handoff, "_LONGEST_LINE", 5000)
-    monkeypatch.setattr(lines, "_SKIPPED_AT_ONCE", 100)
+    monkeypatch.setattr(long_lines, "_SKIPPED_AT_ONCE", 100)
     empty = len(lines({"text": ""}))
     long, good = lines({"text": "x" * (size - empty)}), lines({"text": GOOD})
     assert len(long) == size
