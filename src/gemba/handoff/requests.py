@@ -1,0 +1,245 @@
+"""Requests for approval: made once for each call, and decided once. Every move is a row, an audit entry and an event.
+
+A move is `UPDATE … WHERE state = <as read>`: of two that decide at once one wins, and the other is told what is allowed
+now. A request whose time ran out is decided by nobody. Called by the approval actions, which also see to the
+escalation that asks the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, insert, or_, select, update
+
+from gemba import clock, wire
+from gemba.errors import Conflict, Invalid
+from gemba.event import Draft
+from gemba.flows import wanted
+from gemba.handoff import audit
+from gemba.handoff.approval import REQUEST, GrantState, RequestState
+from gemba.handoff.approvals import Approval, Call, approvals, get, sealed_of, view
+from gemba.handoff.seal import Sealed, digest, fault_of, seal_hash
+from gemba.store.database import Transaction
+
+LIFETIME = 3 * clock.DAY  # over a weekend
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One command that somebody wants to run, and what is known about it."""
+
+    call: Call
+    session_id: str
+    risk: str
+    reason: str = ""
+    environment: tuple[str, ...] = ()
+    rollback: Any = None
+    verification: Any = None
+
+
+# ---- asking ---------------------------------------------------------------------------------------------------------
+
+
+def known(tx: Transaction, call: Call) -> Row[Any] | None:
+    """The request that there is for a call: one that waits, one whose grant is unused, or one whose answer the
+    requester has not been told of yet. Of a plan, the first whose turn has not passed."""
+    live = approvals.c.live_key.is_not(None)
+    untold = approvals.c.told_at.is_(None) & approvals.c.state.in_((RequestState.REFUSED, RequestState.SUPERSEDED))
+    query = (
+        select(approvals)
+        .where(approvals.c.call_key == call.key, or_(live, untold), approvals.c.requester == call.requester)
+        .order_by(live.desc(), approvals.c.created_at, approvals.c.position)
+        .limit(1)
+        .with_for_update()
+    )
+    return tx.connection.execute(query).first()
+
+
+def told(tx: Transaction, row: Row[Any]) -> None:
+    """Its requester came back for the answer and has it: the next time the same call is asked about anew."""
+    tx.connection.execute(update(approvals).where(approvals.c.id == row.id).values(told_at=tx.now))
+
+
+def create(
+    tx: Transaction, steps: Sequence[Step], *, escalation_id: str, lifetime: int = LIFETIME, as_set: bool = False
+) -> tuple[list[Approval], bool]:
+    """Seal what was asked for: one request, or an ordered plan. False: it was there already, and is returned."""
+    set_key = digest("set", {"calls": [step.call.key for step in steps]}) if as_set else None
+    set_id = wire.new_event_id() if as_set else None
+    rows = []
+    for position, step in enumerate(steps, 1):
+        place = {"set_id": set_id, "position": position} if as_set else {}
+        sealed = _sealed(step, tx.now, tx.now + lifetime, **place)
+        live_key = step.call.key if set_key is None else f"{set_key}/{position}"
+        rows.append(_row(sealed, step, escalation_id, live_key))
+    inserted = tx.insert_new(approvals, rows[:1], "live_key")
+    if not inserted:
+        first = select(approvals).where(approvals.c.live_key == rows[0]["live_key"])
+        there = tx.connection.execute(first).one()
+        same = [there] if there.set_id is None else _members(tx, there.set_id)
+        return [view(row) for row in same], False
+    if rows[1:]:
+        tx.connection.execute(insert(approvals), rows[1:])
+    made = [view(get(tx.connection, row["id"])) for row in rows]
+    for approval in made:
+        _tell(tx, "approval.requested", approval, actor=approval.requester)
+        watch(tx, approval.id)
+    return made, True
+
+
+def watch(tx: Transaction, id: str) -> None:
+    """Have it expire in time, as a flow that nobody's clock can hurry."""
+    wanted.want(tx, "approval_expiry", [wanted.Call(f"approval_expiry/{id}", {"id": id, "since": tx.now})])
+
+
+# ---- deciding -------------------------------------------------------------------------------------------------------
+
+
+def approve(tx: Transaction, row: Row[Any], reason: str = "") -> Approval:
+    """A grant for exactly these bytes."""
+    _in_time(tx, row)
+    _intact(row)
+    return _decide(tx, row, "approved", reason, {"grant_state": GrantState.UNUSED})
+
+
+def edit(tx: Transaction, row: Row[Any], command: str, reason: str = "", cwd: str | None = None) -> Approval:
+    """Another seal in its place. Alone it is approved at once, since whoever wrote it wants it; in a plan it waits
+    with the others."""
+    _in_time(tx, row)
+    REQUEST.after(RequestState(row.state), "edited")
+    old = sealed_of(row)
+    call = Call(command, old.cwd if cwd is None else cwd, old.requester, old.tool)
+    if call == Call(old.command, old.cwd, old.requester, old.tool):
+        raise Invalid("command is the same as before", code="unchanged", pointer="/command", allowed="another command")
+    step = Step(
+        call=call,
+        session_id=row.session_id,
+        risk=row.risk,
+        reason=row.reason,
+        environment=old.environment,
+        rollback=old.rollback,
+        verification=old.verification,
+    )
+    sealed = _sealed(
+        step, tx.now, tx.now + (old.expires_at - old.created_at), set_id=old.set_id, position=old.position
+    )
+    live_key = row.live_key if old.set_id is not None else call.key
+    _decide(tx, row, "edited", reason, {"superseded_by": sealed.id})
+    if not tx.insert_new(approvals, [_row(sealed, step, row.escalation_id, live_key)], "live_key"):
+        raise Conflict("there is a request for exactly this command already", code="already_requested", found=command)
+    made = get(tx.connection, sealed.id)
+    _tell(tx, "approval.requested", view(made), actor=tx.actor)
+    if old.set_id is None:
+        return approve(tx, made, reason)
+    watch(tx, sealed.id)
+    return view(made)
+
+
+def refuse(tx: Transaction, row: Row[Any], reason: str) -> Approval:
+    return _decide(tx, row, "refused", reason, {})
+
+
+def withdraw(tx: Transaction, row: Row[Any], reason: str = "") -> Approval:
+    return _decide(tx, row, "withdrawn", reason, {}, actor=row.requester)
+
+
+def expire(tx: Transaction, row: Row[Any]) -> Approval:
+    return _decide(tx, row, "expired", "nobody decided in time", {}, actor="gemba")
+
+
+def forget_grant(tx: Transaction, row: Row[Any]) -> None:
+    """A grant whose time ran out unused makes room for another request of the same call."""
+    tx.connection.execute(update(approvals).where(approvals.c.id == row.id).values(live_key=None))
+
+
+def _decide(
+    tx: Transaction, row: Row[Any], event: str, reason: str, changes: dict[str, Any], actor: str | None = None
+) -> Approval:
+    state = REQUEST.after(RequestState(row.state), event)
+    by = tx.actor if actor is None else actor
+    decided = {"decided_at": tx.now, "decided_by": by, "decision_reason": reason or None}
+    live = {} if state is RequestState.APPROVED else {"live_key": None}
+    statement = (
+        update(approvals)
+        .where(approvals.c.id == row.id, approvals.c.state == row.state)
+        .values(state=state, **decided, **live, **changes)
+    )
+    if tx.connection.execute(statement).rowcount != 1:
+        found = get(tx.connection, row.id)
+        raise Conflict(
+            f"the approval request is {found.state} meanwhile: it cannot be {event}",
+            code="changed_meanwhile",
+            found=found.state,
+            allowed=REQUEST.events_from(RequestState(found.state)),
+        )
+    moved = view(get(tx.connection, row.id))
+    _tell(tx, "approval.decided", moved, actor=by)
+    return moved
+
+
+def _in_time(tx: Transaction, row: Row[Any]) -> None:
+    if row.state == RequestState.PENDING and tx.now >= row.expires_at:
+        ended = clock.rfc3339(row.expires_at)
+        raise Conflict(f"the request's time ran out at {ended}", code="expired", found=ended)
+
+
+def _intact(row: Row[Any]) -> None:
+    """What is approved is what was sealed: a row that was changed by hand grants nothing."""
+    if seal_hash(sealed_of(row)) != row.hash:
+        raise Conflict("the request is not what was sealed: its row was changed", code="broken_seal", found=row.id)
+
+
+def _members(tx: Transaction, set_id: str) -> Sequence[Row[Any]]:
+    rows = select(approvals).where(approvals.c.set_id == set_id, approvals.c.state != RequestState.SUPERSEDED)
+    return tx.connection.execute(rows.order_by(approvals.c.position)).all()
+
+
+def _sealed(step: Step, created_at: int, expires_at: int, **place: Any) -> Sealed:
+    call = step.call
+    sealed = Sealed(
+        id=wire.new_event_id(),
+        command=call.command,
+        cwd=call.cwd,
+        environment=step.environment,
+        requester=call.requester,
+        tool=call.tool,
+        risk=step.risk,
+        rollback=step.rollback,
+        verification=step.verification,
+        created_at=created_at,
+        expires_at=expires_at,
+        **place,
+    )
+    if fault := fault_of(sealed):
+        raise Invalid(fault, code="invalid_value", pointer=f"/{fault.split()[0]}")
+    return sealed
+
+
+def _row(sealed: Sealed, step: Step, escalation_id: str, live_key: str | None) -> dict[str, Any]:
+    fields = {name: getattr(sealed, name) for name in Sealed.__struct_fields__}
+    encoded = {name: msgspec.json.encode(fields[name]).decode() for name in ("environment", "rollback", "verification")}
+    return {
+        **fields,
+        **encoded,
+        "state": RequestState.PENDING,
+        "session_id": step.session_id,
+        "reason": step.reason,
+        "hash": seal_hash(sealed),
+        "escalation_id": escalation_id,
+        "call_key": step.call.key,
+        "live_key": live_key,
+    }
+
+
+def _tell(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
+    audit.record(tx, name, approval.id, {"approval": msgspec.to_builtins(approval)}, actor)
+    said = {
+        "state": approval.state,
+        "risk": approval.risk,
+        "by": approval.decided_by,
+        "reason": approval.decision_reason,
+        "superseded_by": approval.superseded_by,
+        "escalation_id": approval.escalation_id,
+    }
+    tx.emit(Draft(name, said, approval.session_id, approval.id))
