@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,14 +95,16 @@ def count(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(audit)).scalar_one()
 
 
-def check(connection: Connection, anchors: Anchors, *, tail: bool = False) -> Broken | None:
-    """The first bad entry of the whole chain, or with `tail` of what came after the last anchor, that one included."""
-    known = anchors.read()
+def check(connection: Connection, known: Sequence[Anchor], *, tail: bool = False) -> Broken | None:
+    """The first bad entry of the whole chain, or with `tail` of what came after the last anchor, that one included.
+
+    The anchors are read before the transaction begins: what is anchored later may not be in it.
+    """
     if not tail or not known:
         return verify(entries(connection), earlier=known)
     last = max(known)
     before = next(entries(connection, last.number - 2, 1), None) if last.number > 1 else None
-    start = BEGINNING if last.number == 1 or before is None else before.anchor
+    start = BEGINNING if before is None else before.anchor
     return verify(entries(connection, start.number), last, after=start)
 
 
@@ -141,7 +143,7 @@ class Anchors(NamedTuple):
             return []
         found = (line.partition(" ") for line in lines)
         return [
-            Anchor(int(number), hash)
-            for number, _, hash in found
-            if number.isdecimal() and len(number) <= _MOST_DIGITS and len(hash) == len(BEGINNING.hash)
+            Anchor(int(number), kept)
+            for number, _, kept in found
+            if number.isdecimal() and len(number) <= _MOST_DIGITS and len(kept) == len(BEGINNING.hash)
         ]

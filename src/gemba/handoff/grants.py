@@ -100,11 +100,13 @@ def _why_not(tx: Transaction, row: Row[Any], call: Call) -> Conflict:
         ended = clock.rfc3339(row.expires_at)
         return Conflict(f"the grant's time ran out at {ended}", code="expired", found=ended)
     return Conflict(
-        f"it is number {row.position} of a plan, and those before it are not done", code="out_of_order", found=row.position
+        f"it is number {row.position} of a plan, and those before it are not done",
+        code="out_of_order",
+        found=row.position,
     )
 
 
 def _tell(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
-    audit.record(tx, name, approval.id, {"approval": msgspec.to_builtins(approval)}, actor)
+    audit.record(tx, name, approval.id, msgspec.to_builtins(approval), actor)
     said = {"grant_state": approval.grant_state, "outcome": approval.outcome}
     tx.emit(Draft(name, said, approval.session_id, approval.id))

@@ -19,7 +19,7 @@ from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.handoff import audit
 from gemba.handoff.approval import REQUEST, GrantState, RequestState
-from gemba.handoff.approvals import Approval, Call, approvals, get, sealed_of, view
+from gemba.handoff.approvals import Approval, Call, approvals, get, of_set, sealed_of, view
 from gemba.handoff.seal import Sealed, digest, fault_of, seal_hash
 from gemba.store.database import Transaction
 
@@ -51,7 +51,6 @@ def known(tx: Transaction, call: Call) -> Row[Any] | None:
         .where(approvals.c.call_key == call.key, or_(live, untold), approvals.c.requester == call.requester)
         .order_by(live.desc(), approvals.c.created_at, approvals.c.position)
         .limit(1)
-        .with_for_update()
     )
     return tx.connection.execute(query).first()
 
@@ -77,13 +76,13 @@ def create(
     if not inserted:
         first = select(approvals).where(approvals.c.live_key == rows[0]["live_key"])
         there = tx.connection.execute(first).one()
-        same = [there] if there.set_id is None else _members(tx, there.set_id)
+        same = [there] if there.set_id is None else of_set(tx.connection, there.set_id)
         return [view(row) for row in same], False
     if rows[1:]:
         tx.connection.execute(insert(approvals), rows[1:])
     made = [view(get(tx.connection, row["id"])) for row in rows]
     for approval in made:
-        _tell(tx, "approval.requested", approval, actor=approval.requester)
+        _tell(tx, "approval.requested", approval, approval.requester)
         watch(tx, approval.id)
     return made, True
 
@@ -96,21 +95,29 @@ def watch(tx: Transaction, id: str) -> None:
 # ---- deciding -------------------------------------------------------------------------------------------------------
 
 
-def approve(tx: Transaction, row: Row[Any], reason: str = "") -> Approval:
+def check(tx: Transaction, row: Row[Any], event: str) -> None:
+    """Whether this may be decided now; whoever decides several asks for each of them before the first is changed."""
+    REQUEST.after(RequestState(row.state), event)
+    if tx.now >= row.expires_at:
+        ended = clock.rfc3339(row.expires_at)
+        raise Conflict(f"the request's time ran out at {ended}", code="expired", found=ended)
+    if seal_hash(sealed_of(row)) != row.hash:
+        raise Conflict("the request is not what was sealed: its row was changed", code="broken_seal", found=row.id)
+
+
+def approve(tx: Transaction, row: Row[Any], by: str, reason: str = "") -> Approval:
     """A grant for exactly these bytes."""
-    _in_time(tx, row)
-    _intact(row)
-    return _decide(tx, row, "approved", reason, {"grant_state": GrantState.UNUSED})
+    check(tx, row, "approved")
+    return _decide(tx, row, "approved", by, reason, {"grant_state": GrantState.UNUSED})
 
 
-def edit(tx: Transaction, row: Row[Any], command: str, reason: str = "", cwd: str | None = None) -> Approval:
+def edit(tx: Transaction, row: Row[Any], command: str, by: str) -> Approval:
     """Another seal in its place. Alone it is approved at once, since whoever wrote it wants it; in a plan it waits
     with the others."""
-    _in_time(tx, row)
-    REQUEST.after(RequestState(row.state), "edited")
+    check(tx, row, "edited")
     old = sealed_of(row)
-    call = Call(command, old.cwd if cwd is None else cwd, old.requester, old.tool)
-    if call == Call(old.command, old.cwd, old.requester, old.tool):
+    call = Call(command, old.cwd, old.requester, old.tool)
+    if command == old.command:
         raise Invalid("command is the same as before", code="unchanged", pointer="/command", allowed="another command")
     step = Step(
         call=call,
@@ -121,31 +128,31 @@ def edit(tx: Transaction, row: Row[Any], command: str, reason: str = "", cwd: st
         rollback=old.rollback,
         verification=old.verification,
     )
-    sealed = _sealed(
-        step, tx.now, tx.now + (old.expires_at - old.created_at), set_id=old.set_id, position=old.position
-    )
+    lifetime, place = old.expires_at - old.created_at, {"set_id": old.set_id, "position": old.position}
+    sealed = _sealed(step, tx.now, tx.now + lifetime, **place)
     live_key = row.live_key if old.set_id is not None else call.key
-    _decide(tx, row, "edited", reason, {"superseded_by": sealed.id})
-    if not tx.insert_new(approvals, [_row(sealed, step, row.escalation_id, live_key)], "live_key"):
+    if old.set_id is None and _is_live(tx, live_key):
         raise Conflict("there is a request for exactly this command already", code="already_requested", found=command)
+    _decide(tx, row, "edited", by, "", {"superseded_by": sealed.id})
+    tx.connection.execute(insert(approvals), _row(sealed, step, row.escalation_id, live_key))
     made = get(tx.connection, sealed.id)
-    _tell(tx, "approval.requested", view(made), actor=tx.actor)
+    _tell(tx, "approval.requested", view(made), by)
     if old.set_id is None:
-        return approve(tx, made, reason)
+        return approve(tx, made, by)
     watch(tx, sealed.id)
     return view(made)
 
 
-def refuse(tx: Transaction, row: Row[Any], reason: str) -> Approval:
-    return _decide(tx, row, "refused", reason, {})
+def refuse(tx: Transaction, row: Row[Any], by: str, reason: str) -> Approval:
+    return _decide(tx, row, "refused", by, reason, {})
 
 
 def withdraw(tx: Transaction, row: Row[Any], reason: str = "") -> Approval:
-    return _decide(tx, row, "withdrawn", reason, {}, actor=row.requester)
+    return _decide(tx, row, "withdrawn", row.requester, reason, {})
 
 
 def expire(tx: Transaction, row: Row[Any]) -> Approval:
-    return _decide(tx, row, "expired", "nobody decided in time", {}, actor="gemba")
+    return _decide(tx, row, "expired", "gemba", "nobody decided in time", {})
 
 
 def forget_grant(tx: Transaction, row: Row[Any]) -> None:
@@ -153,11 +160,8 @@ def forget_grant(tx: Transaction, row: Row[Any]) -> None:
     tx.connection.execute(update(approvals).where(approvals.c.id == row.id).values(live_key=None))
 
 
-def _decide(
-    tx: Transaction, row: Row[Any], event: str, reason: str, changes: dict[str, Any], actor: str | None = None
-) -> Approval:
+def _decide(tx: Transaction, row: Row[Any], event: str, by: str, reason: str, changes: dict[str, Any]) -> Approval:
     state = REQUEST.after(RequestState(row.state), event)
-    by = tx.actor if actor is None else actor
     decided = {"decided_at": tx.now, "decided_by": by, "decision_reason": reason or None}
     live = {} if state is RequestState.APPROVED else {"live_key": None}
     statement = (
@@ -174,25 +178,12 @@ def _decide(
             allowed=REQUEST.events_from(RequestState(found.state)),
         )
     moved = view(get(tx.connection, row.id))
-    _tell(tx, "approval.decided", moved, actor=by)
+    _tell(tx, "approval.decided", moved, by)
     return moved
 
 
-def _in_time(tx: Transaction, row: Row[Any]) -> None:
-    if row.state == RequestState.PENDING and tx.now >= row.expires_at:
-        ended = clock.rfc3339(row.expires_at)
-        raise Conflict(f"the request's time ran out at {ended}", code="expired", found=ended)
-
-
-def _intact(row: Row[Any]) -> None:
-    """What is approved is what was sealed: a row that was changed by hand grants nothing."""
-    if seal_hash(sealed_of(row)) != row.hash:
-        raise Conflict("the request is not what was sealed: its row was changed", code="broken_seal", found=row.id)
-
-
-def _members(tx: Transaction, set_id: str) -> Sequence[Row[Any]]:
-    rows = select(approvals).where(approvals.c.set_id == set_id, approvals.c.state != RequestState.SUPERSEDED)
-    return tx.connection.execute(rows.order_by(approvals.c.position)).all()
+def _is_live(tx: Transaction, live_key: str) -> bool:
+    return tx.connection.execute(select(approvals.c.id).where(approvals.c.live_key == live_key)).first() is not None
 
 
 def _sealed(step: Step, created_at: int, expires_at: int, **place: Any) -> Sealed:
@@ -233,7 +224,7 @@ def _row(sealed: Sealed, step: Step, escalation_id: str, live_key: str | None) -
 
 
 def _tell(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
-    audit.record(tx, name, approval.id, {"approval": msgspec.to_builtins(approval)}, actor)
+    audit.record(tx, name, approval.id, msgspec.to_builtins(approval), actor)
     said = {
         "state": approval.state,
         "risk": approval.risk,

@@ -139,9 +139,10 @@ def _stop(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     return Translation((_draft(frame, "turn_ended", _bounded(payload)), *settled), ())
 
 
-def _tool_use(phase: str) -> Translate:
+def _tool_use(phase: str, *, failed: bool | None = None) -> Translate:
     def used(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
-        draft = _draft(frame, "tool_use", {**_bounded(payload), "phase": phase})
+        ended = {} if failed is None else {"failed": failed}
+        draft = _draft(frame, "tool_use", {**_bounded(payload), "phase": phase, **ended})
         if phase == "pre":
             return _only(facts, draft)
         call = _call(payload)
@@ -221,6 +222,7 @@ HOOKS: dict[str, Translate] = {
     "UserPromptSubmit": _user_message,
     "PreToolUse": _tool_use("pre"),
     "PostToolUse": _tool_use("post"),
+    "PostToolUseFailure": _tool_use("post", failed=True),
     "Notification": _notification,
     "PermissionRequest": _permission_request,
 }
@@ -345,6 +347,11 @@ def _schema(payload: dict[str, Any], options: list[str]) -> tuple[dict[str, Any]
 def without_schema(text: str, trouble: str) -> str:
     """The words of an ask whose schema is not used: a question is never lost for that, and whoever answers sees it."""
     return f"{text}\n\n(Its schema for the answer could not be used: {trouble}.)"
+
+
+def kept_text(text: str) -> str:
+    """A text of a client's own JSON as its event has it."""
+    return _cut(storable(text), _LONGEST_STRING)
 
 
 def _cut(text: str, longest: int) -> str:
