@@ -10,10 +10,12 @@ from pathlib import Path
 import click
 
 from gemba import wire
-from gemba.cli import ask, state
+from gemba.cli import ask, bridge, state
 from gemba.cli.main import COMMANDS, cli
 from gemba.escalations.escalation import MACHINE
 from gemba.event import NAMES
+from gemba.handoff import status
+from gemba.handoff.reference import reference_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
@@ -21,8 +23,8 @@ _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end 
 _INTRODUCTION = """\
 # Commands
 
-`gemba` is yours, `gemba-ask` and `gemba-state` are your agents'. Every command has `--help` and `--json` (one object,
-or one a line where it goes on). Errors are one line on stderr.
+`gemba` is yours, `gemba-ask` and `gemba-state` are your agents', `gemba-bridge` is for their client's hooks. Every
+command but that has `--help` and `--json` (one object, or one a line where it goes on). Errors are one line on stderr.
 
 | exit code | of `gemba` | of `gemba-ask` and `gemba-state` |
 |---|---|---|
@@ -48,7 +50,7 @@ def commands_page() -> str:
         sections.append((f"gemba {name}", _help(f"gemba {name}", found)))
         for part, command in found.commands.items() if isinstance(found, click.Group) else ():
             sections.append((f"gemba {name} {part}", _help(f"gemba {name} {part}", command)))
-    sections += [(command.name, command.help()) for command in (ask.COMMAND, state.COMMAND)]
+    sections += [(command.name, command.help()) for command in (ask.COMMAND, state.COMMAND, bridge.COMMAND)]
     return "\n".join([_INTRODUCTION, *(f"## {name}\n\n```\n{text}\n```\n" for name, text in sections)])
 
 
@@ -60,6 +62,10 @@ def _help(name: str, command: click.Command) -> str:
 
 def states() -> str:
     return f"```mermaid\n{MACHINE.diagram()}\n```\n"
+
+
+def statuses() -> str:
+    return f"```mermaid\n{status.MACHINE.diagram()}\n```\n"
 
 
 def urgencies() -> str:
@@ -77,7 +83,13 @@ def events() -> str:
     )
 
 
-BLOCKS = {"states": states, "urgencies": urgencies, "events": events}
+BLOCKS = {
+    "states": states,
+    "urgencies": urgencies,
+    "events": events,
+    "statuses": statuses,
+    "handoff": reference_page,
+}
 
 
 def generated() -> dict[Path, str]:
