@@ -26,6 +26,8 @@ from sqlalchemy import (
 
 from gemba import clock
 from gemba.errors import NotFound
+from gemba.event import Draft
+from gemba.handoff import audit
 from gemba.handoff.approval import GrantState, RequestState
 from gemba.handoff.seal import Sealed, digest
 from gemba.store.database import Transaction
@@ -161,6 +163,22 @@ def list_approvals(
     more = len(rows) > limit
     rows = rows[:limit]
     return [view(row) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+
+
+def tell_of(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
+    """What happened to it, with all that it is now, in the audit log; and an event for whoever waits."""
+    audit.record(tx, name, approval.id, msgspec.to_builtins(approval), actor)
+    said = {
+        "state": approval.state,
+        "risk": approval.risk,
+        "by": approval.decided_by,
+        "reason": approval.decision_reason,
+        "superseded_by": approval.superseded_by,
+        "escalation_id": approval.escalation_id,
+        "grant_state": approval.grant_state,
+        "outcome": approval.outcome,
+    }
+    tx.emit(Draft(name, said, approval.session_id, approval.id))
 
 
 def sealed_of(row: Row[Any]) -> Sealed:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from sqlalchemy import Row, exists, select, update
 
 from gemba import clock
 from gemba.errors import Conflict
-from gemba.event import Draft
 from gemba.flows import wanted
-from gemba.handoff import audit
 from gemba.handoff.approval import GRANT, GrantState, RequestState
-from gemba.handoff.approvals import Approval, Call, approvals, get, sealed_of, view
+from gemba.handoff.approvals import Approval, Call, approvals, get, sealed_of, tell_of, view
 from gemba.handoff.seal import differences, seal_hash
 from gemba.store.database import Transaction
 
@@ -59,7 +56,7 @@ def use(tx: Transaction, id: str, call: Call) -> Approval:
     if seal_hash(sealed_of(row)) != row.hash:
         raise Conflict("the grant is not for what was sealed: its row was changed", code="broken_seal", found=id)
     used = view(row)
-    _tell(tx, "approval.used", used, used.requester)
+    tell_of(tx, "approval.used", used, used.requester)
     args = {"id": id, "since": tx.now}
     wanted.want(tx, "approval_outcome", [wanted.Call(f"approval_outcome/{id}", args)])
     return used
@@ -76,7 +73,7 @@ def record_outcome(tx: Transaction, id: str, event: str, outcome: str = "") -> A
     if tx.connection.execute(ended.values(values)).rowcount != 1:
         raise Conflict("its outcome is recorded meanwhile", code="changed_meanwhile", found=row.grant_state)
     done = view(get(tx.connection, id))
-    _tell(tx, "approval.ended", done, done.requester if event != "lost" else "gemba")
+    tell_of(tx, "approval.ended", done, done.requester if event != "lost" else "gemba")
     return done
 
 
@@ -104,9 +101,3 @@ def _why_not(tx: Transaction, row: Row[Any], call: Call) -> Conflict:
         code="out_of_order",
         found=row.position,
     )
-
-
-def _tell(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
-    audit.record(tx, name, approval.id, msgspec.to_builtins(approval), actor)
-    said = {"grant_state": approval.grant_state, "outcome": approval.outcome}
-    tx.emit(Draft(name, said, approval.session_id, approval.id))

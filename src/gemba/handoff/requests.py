@@ -15,11 +15,9 @@ from sqlalchemy import Row, insert, or_, select, update
 
 from gemba import clock, wire
 from gemba.errors import Conflict, Invalid
-from gemba.event import Draft
 from gemba.flows import wanted
-from gemba.handoff import audit
 from gemba.handoff.approval import REQUEST, GrantState, RequestState
-from gemba.handoff.approvals import Approval, Call, approvals, get, of_set, sealed_of, view
+from gemba.handoff.approvals import Approval, Call, approvals, get, of_set, sealed_of, tell_of, view
 from gemba.handoff.seal import Sealed, digest, fault_of, seal_hash
 from gemba.store.database import Transaction
 
@@ -82,7 +80,7 @@ def create(
         tx.connection.execute(insert(approvals), rows[1:])
     made = [view(get(tx.connection, row["id"])) for row in rows]
     for approval in made:
-        _tell(tx, "approval.requested", approval, approval.requester)
+        tell_of(tx, "approval.requested", approval, approval.requester)
         watch(tx, approval.id)
     return made, True
 
@@ -136,7 +134,7 @@ def edit(tx: Transaction, row: Row[Any], command: str, by: str) -> Approval:
     _decide(tx, row, "edited", by, "", {"superseded_by": sealed.id})
     tx.connection.execute(insert(approvals), _row(sealed, step, row.escalation_id, live_key))
     made = get(tx.connection, sealed.id)
-    _tell(tx, "approval.requested", view(made), by)
+    tell_of(tx, "approval.requested", view(made), by)
     if old.set_id is None:
         return approve(tx, made, by)
     watch(tx, sealed.id)
@@ -178,7 +176,7 @@ def _decide(tx: Transaction, row: Row[Any], event: str, by: str, reason: str, ch
             allowed=REQUEST.events_from(RequestState(found.state)),
         )
     moved = view(get(tx.connection, row.id))
-    _tell(tx, "approval.decided", moved, by)
+    tell_of(tx, "approval.decided", moved, by)
     return moved
 
 
@@ -221,16 +219,3 @@ def _row(sealed: Sealed, step: Step, escalation_id: str, live_key: str | None) -
         "call_key": step.call.key,
         "live_key": live_key,
     }
-
-
-def _tell(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
-    audit.record(tx, name, approval.id, msgspec.to_builtins(approval), actor)
-    said = {
-        "state": approval.state,
-        "risk": approval.risk,
-        "by": approval.decided_by,
-        "reason": approval.decision_reason,
-        "superseded_by": approval.superseded_by,
-        "escalation_id": approval.escalation_id,
-    }
-    tx.emit(Draft(name, said, approval.session_id, approval.id))
