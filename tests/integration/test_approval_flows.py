@@ -1,7 +1,6 @@
 """What happens to approvals in time, as durable flows on both databases."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -56,18 +55,6 @@ def test_the_wait_outlives_the_server(open_floor: OpenFloor) -> None:
     floor.later(minutes=11)
 
     until(floor, made.id, state="expired")
-
-
-def test_a_clock_that_is_set_ahead_expires_nothing(open_floor: OpenFloor) -> None:
-    floor = open_floor()
-    floor.start()
-    made = ask(floor, expires_in=3_600)
-    floor.at_rest()
-    floor.jump(**{"seconds": timedelta(minutes=5).total_seconds()})
-
-    act(floor, "/api/approvals/{id}/approve", {}, id=made.id)
-    floor.until_nothing_is_wanted()
-    assert until(floor, made.id, state="approved").grant_state == "unused"
 
 
 def test_a_decision_ends_the_wait(open_floor: OpenFloor) -> None:
