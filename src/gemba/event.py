@@ -18,7 +18,7 @@ NAMES = {
     "turn_ended": "the agent finished its turn and waits for its next prompt",
     "subagent_stopped": "an agent's own subagent finished",
     "user_message": "somebody typed at the agent's own prompt",
-    "tool_use": "the agent is about to use a tool (phase pre), or has used it (phase post)",
+    "tool_use": "the agent is about to use a tool (phase pre), has used it (post), or has used it in vain (failed)",
     "notification_kept": "the client notified of something that needs nobody, or of a dialog that is known already",
     "permission_settled": "a permission dialog of the client is closed",
     "reply_read": "the agent has read its reply",

@@ -81,6 +81,7 @@ TABLE: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("UserPromptSubmit", {"prompt": "go on"}, "user_message", {"text": "go on", "by_client": False}),
     ("PreToolUse", BASH, "tool_use", {"phase": "pre", **BASH}),
     ("PostToolUse", BASH, "tool_use", {"phase": "post", **BASH}),
+    ("PostToolUseFailure", BASH, "tool_use", {"phase": "failed", **BASH}),
     ("Notification", {"message": "?"}, "escalation_opened", {"kind": "permission_prompt"}),
     ("PermissionRequest", BASH, "escalation_opened", {"kind": "permission_prompt", "channel": "notification"}),
     ("Stop", {"stop_hook_active": False}, "turn_ended", {"stop_hook_active": False}),
@@ -488,7 +489,14 @@ def test_a_human_in_the_loop_notification_is_never_taken_for_the_permission_dial
 
 def test_subagents_and_states_leave_open_dialogs_alone() -> None:
     prompts = (Prompt("a", "call"), Prompt("b", None, fresh=False))
-    for hook in set(HOOKS) - {"Stop", "SessionEnd", "UserPromptSubmit", "PostToolUse", "Notification"}:
+    for hook in set(HOOKS) - {
+        "Stop",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Notification",
+    }:
         if hook != "PermissionRequest":
             assert translate(frame(hook), Facts(prompts=prompts)).prompts == prompts
 

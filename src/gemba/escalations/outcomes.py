@@ -43,7 +43,7 @@ class Outcomes:
 
 def _command(draft: Draft) -> str | None:
     """What ran, where the event tells of the end of a call that runs a command."""
-    if draft.name != "tool_use" or draft.payload.get("phase") != "post":
+    if draft.name != "tool_use" or draft.payload.get("phase") not in ("post", "failed"):
         return None
     given = draft.payload.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else None
@@ -52,7 +52,7 @@ def _command(draft: Draft) -> str | None:
 
 def _ended(payload: dict[str, Any]) -> tuple[bool, str]:
     response = payload.get("tool_response")
-    if payload.get("failed") is True:
+    if payload["phase"] == "failed":
         error = payload.get("error")
         return True, one_line(error, _LONGEST_OUTCOME) if isinstance(error, str) else ""
     if isinstance(response, dict) and response.get("interrupted") is True:

@@ -139,10 +139,9 @@ def _stop(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     return Translation((_draft(frame, "turn_ended", _bounded(payload)), *settled), ())
 
 
-def _tool_use(phase: str, *, failed: bool | None = None) -> Translate:
+def _tool_use(phase: str) -> Translate:
     def used(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
-        ended = {} if failed is None else {"failed": failed}
-        draft = _draft(frame, "tool_use", {**_bounded(payload), "phase": phase, **ended})
+        draft = _draft(frame, "tool_use", {**_bounded(payload), "phase": phase})
         if phase == "pre":
             return _only(facts, draft)
         call = _call(payload)
@@ -222,7 +221,7 @@ HOOKS: dict[str, Translate] = {
     "UserPromptSubmit": _user_message,
     "PreToolUse": _tool_use("pre"),
     "PostToolUse": _tool_use("post"),
-    "PostToolUseFailure": _tool_use("post", failed=True),
+    "PostToolUseFailure": _tool_use("failed"),
     "Notification": _notification,
     "PermissionRequest": _permission_request,
 }
