@@ -13,15 +13,23 @@ from gemba.cli.show import json_option, print_json
 _PAGE = 500
 
 
-@click.group()
-def command() -> None:
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
     """Check and export the audit log: every approval, refusal and use, each entry chained to the one before.
+
+    Without a command it is `verify`.
 
     \b
     Example:
       gemba audit verify
       gemba audit export > audit.jsonl
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(verify, as_json=as_json)
+    elif as_json:
+        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
 
 
 @command.command(short_help="Is the log as it was written?")
@@ -46,8 +54,9 @@ def verify(folder: str | None, as_json: bool) -> None:
 
 
 @command.command(short_help="Print the log, a line of JSON for each entry.")
+@click.option("--json", "_as_json", is_flag=True, help="Print JSON, as it does anyway.")
 @click.pass_obj
-def export(folder: str | None) -> None:
+def export(folder: str | None, _as_json: bool) -> None:
     """Print every entry as one line of JSON, with its hash and the one before: whoever has them can check them again.
 
     \b
