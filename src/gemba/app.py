@@ -21,13 +21,26 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
-from gemba.escalations import assumptions, delivery, derived, notices, projection, reply, rules, verbs
+from gemba.escalations import (
+    approval_flows,
+    approvals,
+    assumptions,
+    delivery,
+    derived,
+    notices,
+    projection,
+    reply,
+    rules,
+    verbs,
+)
 from gemba.escalations import store as escalations
 from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
+from gemba.handoff import audit
+from gemba.handoff.audit import Anchors
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
 from gemba.store.database import Database
@@ -41,7 +54,7 @@ from gemba.watch import FolderWatch
 if TYPE_CHECKING:
     from gemba.flows.engine import Engine
 
-ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *rules.ACTIONS, *assumptions.ACTIONS)
+ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *rules.ACTIONS, *assumptions.ACTIONS, *approvals.ACTIONS)
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(
@@ -78,6 +91,8 @@ class App:
         self.started_at: int | None = None
         self.reply_trouble: str | None = None
         self.engine: Engine | None = None  # while it runs
+        self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
+        database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)
         database.on_commit.append(self.signal.tell)
 
     @classmethod
@@ -85,7 +100,9 @@ class App:
         database = open_database(workspace.database_url(settings), workspace.backups)
         try:
             derived.refresh(database)
-            return cls(workspace, settings, home, database)
+            app = cls(workspace, settings, home, database)
+            app._check_audit_log()
+            return app
         except BaseException:
             database.close()
             raise
@@ -93,6 +110,14 @@ class App:
     def close(self) -> None:
         self.signal.close()
         self.database.close()
+
+    def _check_audit_log(self) -> None:
+        """Its tail, at each start; the whole of it is checked by `gemba audit verify`."""
+        known = self.anchors.read()
+        with self.database.read() as connection:
+            broken = audit.check(connection, known, tail=True) if known else None
+        if broken is not None:
+            log.error("the audit log is not as it was written", entry=broken.number, what=broken.what)
 
     def catch_up(self) -> None:
         """What a running server would have done by now: take in new frames, ring alarms, write replies."""
@@ -154,16 +179,20 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        # Several workspaces may share a home and a database; each runs its own.
-        own = hashlib.sha256(str(self.workspace.root).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        with claimed_name(self.workspace.executors_folder, f"{self.origin}.{own}") as name:
-            engine = engine_type(self.database, self.workspace.flows_file, name, flows.table, NEWS, lease)
+        table = {**flows.table, **approval_flows.TABLE}
+        news = Filter(NEWS.names | approval_flows.NEWS.names)
+        with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:
+            engine = engine_type(self.database, self.workspace.flows_file, name, table, news, lease)
             async with engine.running(hub):
                 self.engine = engine
                 try:
                     await asyncio.Future()
                 finally:
                     self.engine = None
+
+    def _own_name(self) -> str:
+        """Several workspaces may share a home and a database; each has its own."""
+        return hashlib.sha256(str(self.workspace.root).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
     def _page(self) -> str | None:
         """Where the page is, as long as a server says so."""

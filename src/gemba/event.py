@@ -48,6 +48,10 @@ NAMES = {
     "assumption.undelivered": "the agent could not be told that it was overturned, and why",
     "rule.made": "the operator said how every ask of one wording is answered from now on",
     "rule.revoked": "the operator took a rule back",
+    "approval.requested": "an agent wants to run a command that somebody has to approve first",
+    "approval.decided": "a request for approval is approved, edited, refused, expired or withdrawn",
+    "approval.used": "a grant is consumed: the command that it was given for may run, once",
+    "approval.ended": "how a command ended that was approved, as far as its client said",
 }
 
 

@@ -67,7 +67,14 @@ FLOW_POINTS = (
 )
 CHECK_POINTS = ("check begins", "check running", "check done")
 RULE_POINTS = ("insert rules", "update rules")
-ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS)
+APPROVAL_POINTS = (
+    "insert approvals",
+    "update approvals",
+    "insert audit",
+    "audit committed",  # and its head is not anchored
+    "anchor kept",
+)
+ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS, *APPROVAL_POINTS)
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?gemba_flows\"?\.)?\"?(\w+)")
 
@@ -165,6 +172,19 @@ def around_the_tailer(doom: Doom) -> None:
         return result
 
     Ingest._commit = _commit  # type: ignore[method-assign, assignment]
+
+
+def around_anchors(doom: Doom) -> None:
+    from gemba.handoff.audit import Anchors
+
+    keep: Callable[..., None] = Anchors.keep
+
+    def kept(*arguments: Any) -> None:
+        doom.passes("audit committed")
+        keep(*arguments)
+        doom.passes("anchor kept")
+
+    Anchors.keep = kept  # type: ignore[method-assign, assignment]
 
 
 def around_reply_files(doom: Doom) -> None:
@@ -268,6 +288,7 @@ def main() -> None:
     allow_fast_repetition()
     around_transactions(doom)
     around_the_tailer(doom)
+    around_anchors(doom)
     around_reply_files(doom)
     around_steps(doom)
     around_notifications(doom)

@@ -235,7 +235,7 @@ def test_the_requester_is_the_dispatch_where_there_is_one(server: Server, monkey
 def test_a_refused_command_is_denied_with_the_operators_reason(server: Server, event: str) -> None:
     with waiting(event) as end:
         retry_until(lambda: server.streams, timeout=60)
-        server.decide("refused", reason="not on a Friday")
+        server.decide("refused", decision_reason="not on a Friday")
         assert decision(end()) == ("deny", "Gemba: the operator refused it: not on a Friday")
     assert server.used == []
 

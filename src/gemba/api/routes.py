@@ -28,6 +28,11 @@ from gemba.escalations.policy_view import PolicyList, policies_view
 from gemba.escalations.precedents import for_one
 from gemba.escalations.rules import Rule, list_rules
 from gemba.escalations.stale import measured
+from gemba.handoff import audit
+from gemba.handoff.approval import RequestState
+from gemba.handoff.approvals import Approval, list_approvals
+from gemba.handoff.approvals import get as get_approval
+from gemba.handoff.approvals import view as view_approval
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -80,6 +85,21 @@ class RuleQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
 
+class ApprovalQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`state` is a comma list of states."""
+
+    state: str | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
+class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`after` is the number of the last entry that is known already."""
+
+    after: Annotated[int, msgspec.Meta(ge=0, le=_BIGGEST)] = 0
+    limit: Limit = 500
+
+
 class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Limit = 200
 
@@ -111,6 +131,42 @@ class AssumptionList(msgspec.Struct, frozen=True):
     total: int
     next_cursor: str | None
     as_of: int
+
+
+class ApprovalList(msgspec.Struct, frozen=True):
+    approvals: list[Approval]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
+class AuditEntry(msgspec.Struct, frozen=True):
+    """An entry as its hash was made of it; `body` is a text and stays one, `at` counts microseconds."""
+
+    number: int
+    at: int
+    kind: str
+    actor: str
+    ref: str
+    body: str
+    previous: str
+    hash: str
+
+
+class AuditList(msgspec.Struct, frozen=True):
+    entries: list[AuditEntry]
+    total: int
+
+
+class AuditVerdict(msgspec.Struct, frozen=True):
+    """Whether the audit log is as it was written; else its first bad entry, and what is wrong there."""
+
+    ok: bool
+    entries: int
+    anchors: int
+    number: int | None
+    what: str | None
+    detail: str | None
 
 
 class SessionList(msgspec.Struct, frozen=True):
@@ -192,6 +248,52 @@ def assumptions(app: App, query: AssumptionQuery) -> AssumptionList:
     return AssumptionList(page, total, _seal_cursor(following), as_of)
 
 
+def approvals(app: App, query: ApprovalQuery) -> ApprovalList:
+    before = _open_cursor(query.cursor, tuple[int, str])
+    states = _request_states(query.state)
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        page, total, following = list_approvals(connection, states, query.limit, before)
+    return ApprovalList(page, total, _seal_cursor(following), as_of)
+
+
+def approval(app: App, _query: Nothing, *, id: str) -> Approval:
+    with app.database.read() as connection:
+        return view_approval(get_approval(connection, id))
+
+
+def audit_log(app: App, query: AuditQuery) -> AuditList:
+    with app.database.read() as connection:
+        page = audit.entries(connection, query.after, query.limit)
+        return AuditList([AuditEntry(*entry) for entry in page], audit.count(connection))
+
+
+def audit_verdict(app: App, _query: Nothing) -> AuditVerdict:
+    # Anchors first: what is anchored meanwhile is committed, and would look like a chain that ends too early.
+    known = app.anchors.read()
+    with app.database.read() as connection:
+        broken = audit.check(connection, known)
+        many = audit.count(connection)
+    if broken is None:
+        return AuditVerdict(True, many, len(known), None, None, None)
+    return AuditVerdict(False, many, len(known), broken.number, broken.what, broken.detail)
+
+
+def _request_states(text: str | None) -> list[str]:
+    states = [state.strip() for state in text.split(",")] if text else []
+    for state in states:
+        if state not in list(RequestState):
+            allowed = ", ".join(RequestState)
+            raise Invalid(
+                f"state is {state[:80]!r}; allowed: {allowed}",
+                code="invalid_value",
+                pointer="/state",
+                found=state[:80],
+                allowed=list(RequestState),
+            )
+    return states
+
+
 def sessions(app: App, query: SessionQuery) -> SessionList:
     with app.database.read() as connection:
         as_of = _as_of(connection)
@@ -240,6 +342,10 @@ READS = (
         "What agents decided alone, newest first",
         cached=True,
     ),
+    Read("/api/approvals", approvals, ApprovalQuery, ApprovalList, "Requests for approval, newest first", cached=True),
+    Read("/api/approvals/{id}", approval, Nothing, Approval, "One request with its seal, and its grant"),
+    Read("/api/audit", audit_log, AuditQuery, AuditList, "The audit log, entry by entry"),
+    Read("/api/audit/verdict", audit_verdict, Nothing, AuditVerdict, "Is the audit log as it was written?"),
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(

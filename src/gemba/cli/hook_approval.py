@@ -93,7 +93,7 @@ def _obtain_grant(door: "ApprovalDoor", command: str, risk: "Risk", given: HookI
     if state == "superseded":
         raise Denied(f"the operator changed it; run exactly this instead: {door.successor(request)}")
     if state == "refused":
-        raise Denied(f"the operator refused it: {request.get('reason') or 'no reason was given'}")
+        raise Denied(f"the operator refused it: {request.get('decision_reason') or 'no reason was given'}")
     if state != "approved":
         raise Denied(f"the request {id} is {state}: run the command again to ask anew")
     door.use(id, seal)

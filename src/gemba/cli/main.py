@@ -35,6 +35,8 @@ COMMANDS = {
     "reopen": ("gemba.cli.reopen", "Open again what typing in the pane resolved."),
     "assumptions": ("gemba.cli.assumptions", "Show what agents decided alone."),
     "overturn": ("gemba.cli.overturn", "Decide otherwise than an agent did."),
+    "approval": ("gemba.cli.approval", "Decide about commands that wait for approval."),
+    "audit": ("gemba.cli.audit", "Check and export the log of what was decided."),
     "rules": ("gemba.cli.rules", "Answers that are given by rule."),
     "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
     "handoff": ("gemba.cli.handoff", "Check the contract at the end of an agent's turn."),

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, update
 
 from gemba import clock, shell
 from gemba.errors import Unusable
-from gemba.escalations import delivery, verifier
+from gemba.escalations import delivery, granting, verifier
 from gemba.escalations.answer import judge_default
 from gemba.escalations.escalation import Channel, Reply, State
 from gemba.escalations.notices import end_notice, notice_of, tell
@@ -176,6 +176,9 @@ def expire(tx: Transaction, id: str, since: int, refusal: str | None) -> None:
     """Its time ran out: the policy's answer if it has one that fits and passed, else no answer, which is no refusal."""
     row = get_locked(tx, id)
     if row.resolved or row.watched_since != since:
+        return
+    if row.kind == granting.KIND:  # which no policy grants
+        granting.expire(tx, row)
         return
     default = _default(row) if refusal is None else None
     if default is None:

@@ -16,6 +16,7 @@ from gemba import clock
 from gemba.escalations import assumptions, precedents, rules
 from gemba.escalations.answer import Schemas
 from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
+from gemba.escalations.outcomes import Outcomes
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import counted, escalations, session_over, set_delivery, settle, watch
 from gemba.event import Draft
@@ -28,6 +29,7 @@ _RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent
 def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies) -> None:
     """Apply a batch of one home's frames in order. Asks in a row are inserted together, for speed."""
     schemas = Schemas()
+    outcomes = Outcomes(tx, drafts)
     opened: list[Draft] = []
     for draft in drafts:
         if draft.name == "escalation_opened":
@@ -40,12 +42,14 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Pol
             apply(tx, draft)
         elif draft.name == "assumption_recorded":
             assumptions.record(tx, draft, origin)
+        elif draft.name == "tool_use":
+            outcomes.record(draft)
     _open(tx, opened, origin, policies, schemas)
 
 
 def _open(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Policies, schemas: Schemas) -> None:
     """Store the asks, answer those that a rule is for, and have the policies of the others watched over."""
-    rows = [_new_row(tx, draft, origin, policies, schemas) for draft in drafts]
+    rows = [new_row(tx, draft, origin, policies, schemas) for draft in drafts]
     precedents.assign(tx, rows)
     new = tx.insert_new(escalations, rows, "id")
     opened = [row for row in rows if row["id"] in new]
@@ -132,7 +136,8 @@ def _first(tx: Transaction, *conditions: Any) -> Row[Any] | None:
     return tx.connection.execute(oldest.limit(1).with_for_update()).first()
 
 
-def _new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, schemas: Schemas) -> dict[str, Any]:
+def new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, schemas: Schemas) -> dict[str, Any]:
+    """An escalation as it begins, out of the event that it was opened by."""
     payload = draft.payload
     policy = policies.match(payload["kind"], payload["urgency"])
     text, schema = _asked(payload, schemas)

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from gemba import clock
 from gemba.action import Action, Nothing
 from gemba.errors import Conflict, GembaError, Invalid
-from gemba.escalations import reply, verifier
+from gemba.escalations import approvals, granting, reply, verifier
 from gemba.escalations.answer import checked_text, judge
 from gemba.escalations.escalation import Channel, Delivery, Escalation, Reply, Respond, State
 from gemba.escalations.store import (
@@ -100,6 +100,8 @@ class Reopened(msgspec.Struct, frozen=True):
 def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
     """Answer it; after its time has run out, or after a policy's default, the answer is the agent's next turn."""
     row = answerable(tx, id)
+    if row.kind == granting.KIND:
+        return approvals.respond(tx, row, body)
     judged = judge(Channel(row.channel), options_of(row), schema_of(row), body)
     given = msgspec.structs.replace(judged, who=tx.actor)
     verify = None if row.policy is None else policy_of(row).verify
@@ -124,7 +126,10 @@ def acknowledge(tx: Transaction, _body: Nothing, *, id: str) -> Escalation:
 
 def dismiss(tx: Transaction, body: Dismiss, *, id: str) -> Escalation:
     reason = checked_text(body.text)
-    return settle(tx, unresolved(tx, id), "dismissed", Reply("declined", reason, "operator", who=tx.actor))
+    row = unresolved(tx, id)
+    if row.kind == granting.KIND:
+        granting.refuse(tx, row, reason)
+    return settle(tx, row, "dismissed", Reply("declined", reason, "operator", who=tx.actor))
 
 
 def snooze(tx: Transaction, body: Snooze, *, id: str) -> Escalation:

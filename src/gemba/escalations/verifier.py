@@ -13,6 +13,7 @@ from sqlalchemy import Row, update
 
 from gemba import clock
 from gemba.errors import Conflict
+from gemba.escalations import granting
 from gemba.escalations.escalation import Escalation, Proposal, Reply
 from gemba.escalations.policy import Verify
 from gemba.escalations.store import answer, escalations, get, takes_late_answer, view
@@ -83,6 +84,8 @@ def give(tx: Transaction, row: Row[Any], proposal: Proposal, confirmed_by: str |
         who=proposal.by,
         confirmed_by=confirmed_by,
     )
+    if row.kind == granting.KIND:
+        return granting.carry_out(tx, row, passed)
     return answer(tx, row, passed, hold=proposal.hold)
 
 

@@ -348,6 +348,11 @@ def without_schema(text: str, trouble: str) -> str:
     return f"{text}\n\n(Its schema for the answer could not be used: {trouble}.)"
 
 
+def kept_text(text: str) -> str:
+    """A text of a client's own JSON as its event has it."""
+    return _cut(storable(text), _LONGEST_STRING)
+
+
 def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -72,11 +72,16 @@ class Transaction:
     thing that concurrent writers wait for and no two of them can wait for each other.
     """
 
-    def __init__(self, connection: Connection, actor: str = OPERATOR) -> None:
+    def __init__(
+        self, connection: Connection, actor: str = OPERATOR, surroundings: Mapping[str, Any] | None = None
+    ) -> None:
         self.connection = connection
         self.actor = actor  # the person on whose behalf it changes something, when there is one
+        self.surroundings = surroundings or {}  # what the workspace that is open gives to every transaction
         self.now = clock.now()
         self.drafts: list[Draft] = []
+        self.at_end: list[Callable[[], None]] = []  # run before the events are appended, in the same transaction
+        self.committed: list[Callable[[], None]] = []  # run once it is committed; a crash in between skips them
 
     def emit(self, draft: Draft) -> None:
         self.drafts.append(draft)
@@ -149,6 +154,7 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.on_commit: list[Callable[[], None]] = []
+        self.surroundings: dict[str, Any] = {}
         self._one_writer = threading.Lock() if self.is_sqlite else None
         # SQLite's readers see one state anyway.
         self._reading: dict[str, Any] = {} if self.is_sqlite else _ONE_STATE
@@ -172,9 +178,13 @@ class Database:
 
     def _write(self, actor: str) -> Iterator[Transaction]:
         with self.engine.connect().execution_options(gemba_writes=True) as connection, connection.begin():
-            transaction = Transaction(connection, actor)
+            transaction = Transaction(connection, actor, self.surroundings)
             yield transaction
+            for finish in transaction.at_end:
+                finish()
             told = events.append(connection, transaction.now, transaction.drafts)
+        for remember in transaction.committed:
+            remember()
         if told:
             for tell in self.on_commit:
                 tell()

@@ -4,6 +4,160 @@
  */
 
 export interface paths {
+    "/api/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests for approval, newest first */
+        get: operations["approvals"];
+        put?: never;
+        /** Ask for approval of a command, or find what was answered */
+        post: operations["request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/sets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask for approval of a plan of commands */
+        post: operations["request_set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One request with its seal, and its grant */
+        get: operations["approval"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let exactly this run, once */
+        post: operations["approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/edit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let another command run instead */
+        post: operations["edit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/outcome": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say how the command ended */
+        post: operations["outcome"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuse it, with a reason */
+        post: operations["refuse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Consume the grant for the call that is about to run */
+        post: operations["use"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the request back */
+        post: operations["withdraw"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/assumptions": {
         parameters: {
             query?: never;
@@ -47,6 +201,40 @@ export interface paths {
         };
         /** What the asks of the last days cost: times to see and to answer, agents that stood still */
         get: operations["attention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit log, entry by entry */
+        get: operations["audit_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/verdict": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Is the audit log as it was written? */
+        get: operations["audit_verdict"];
         put?: never;
         post?: never;
         delete?: never;
@@ -468,6 +656,58 @@ export interface components {
             refused: components["schemas"]["Refusal"][];
         };
         /**
+         * Approval
+         * @description A request and its grant as the API, the page and the command line show them.
+         */
+        Approval: {
+            id: string;
+            state: components["schemas"]["RequestState"];
+            command: string;
+            cwd: string;
+            environment: string[];
+            tool: string;
+            requester: string;
+            session_id: string;
+            risk: string;
+            reason: string;
+            rollback: unknown;
+            verification: unknown;
+            hash: string;
+            created_at: string;
+            expires_at: string;
+            set_id: string | null;
+            position: number | null;
+            superseded_by: string | null;
+            decided_at: string | null;
+            decided_by: string | null;
+            decision_reason: string | null;
+            escalation_id: string;
+            grant_state: components["schemas"]["GrantState"] | null;
+            consumed_at: string | null;
+            outcome: string | null;
+            outcome_at: string | null;
+        };
+        /** ApprovalList */
+        ApprovalList: {
+            approvals: components["schemas"]["Approval"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /** ApprovalSet */
+        ApprovalSet: {
+            set_id: string;
+            approvals: components["schemas"]["Approval"][];
+        };
+        /**
+         * Approve
+         * @description A remark for the record, if there is one.
+         */
+        Approve: {
+            /** @default  */
+            reason?: string;
+        };
+        /**
          * Assumption
          * @description An assumption as the API, the page and the command line show it.
          */
@@ -546,6 +786,37 @@ export interface components {
             share_by_default: number | null;
         };
         /**
+         * AuditEntry
+         * @description An entry as its hash was made of it; `body` is a text and stays one, `at` counts microseconds.
+         */
+        AuditEntry: {
+            number: number;
+            at: number;
+            kind: string;
+            actor: string;
+            ref: string;
+            body: string;
+            previous: string;
+            hash: string;
+        };
+        /** AuditList */
+        AuditList: {
+            entries: components["schemas"]["AuditEntry"][];
+            total: number;
+        };
+        /**
+         * AuditVerdict
+         * @description Whether the audit log is as it was written; else its first bad entry, and what is wrong there.
+         */
+        AuditVerdict: {
+            ok: boolean;
+            entries: number;
+            anchors: number;
+            number: number | null;
+            what: string | null;
+            detail: string | null;
+        };
+        /**
          * Channel
          * @description How it came, and so how the reply goes back.
          * @enum {unknown}
@@ -602,6 +873,23 @@ export interface components {
          * @description Decline to answer; the asker is told so, with the reason if there is one.
          */
         Dismiss: {
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * Edit
+         * @description What to run instead, to the letter.
+         */
+        Edit: {
+            command: string;
+        };
+        /**
+         * Ended
+         * @description How the command ended, where no frame tells it.
+         */
+        Ended: {
+            /** @enum {unknown} */
+            outcome: "failed" | "succeeded";
             /** @default  */
             text?: string;
         };
@@ -683,6 +971,11 @@ export interface components {
             where: string;
             heard_at: string;
         };
+        /**
+         * GrantState
+         * @enum {unknown}
+         */
+        GrantState: "consumed" | "failed" | "succeeded" | "unknown" | "unused";
         /** Health */
         Health: {
             status: string;
@@ -847,6 +1140,13 @@ export interface components {
             detail: string;
         };
         /**
+         * Refuse
+         * @description Why not; the agent reads it.
+         */
+        Refuse: {
+            reason: string;
+        };
+        /**
          * Reject
          * @description Why a proposed answer must not be given.
          */
@@ -870,6 +1170,48 @@ export interface components {
          * @enum {unknown}
          */
         ReportedState: "bead-done" | "initializing" | "prompting" | "ready" | "stalled" | "working";
+        /**
+         * Request
+         * @description Ask for approval of one command. The same call finds the request that waits, or whose grant is unused.
+         */
+        Request: {
+            command: string;
+            cwd: string;
+            tool: string;
+            /**
+             * @default unknown
+             * @enum {unknown}
+             */
+            risk?: "T0" | "T1" | "T2" | "T3" | "unknown";
+            /** @default  */
+            reason?: string;
+            /** @default [] */
+            environment?: string[];
+            /** @default null */
+            rollback?: unknown;
+            /** @default null */
+            verification?: unknown;
+            session_id: string;
+            requester: string;
+            /** @default 259200 */
+            expires_in?: number;
+        };
+        /**
+         * RequestSet
+         * @description Ask for approval of several commands as one plan, each usable only after those before it.
+         */
+        RequestSet: {
+            steps: components["schemas"]["Wanted"][];
+            session_id: string;
+            requester: string;
+            /** @default 259200 */
+            expires_in?: number;
+        };
+        /**
+         * RequestState
+         * @enum {unknown}
+         */
+        RequestState: "approved" | "expired" | "pending" | "refused" | "superseded" | "withdrawn";
         /**
          * Reroute
          * @description Where a reply goes that did not arrive: once more to its asker, to another session, or nowhere: told by hand.
@@ -1022,6 +1364,18 @@ export interface components {
          */
         Urgency: "advisory" | "blocking";
         /**
+         * Use
+         * @description The call that is about to run.
+         */
+        Use: {
+            command: string;
+            cwd: string;
+            tool: string;
+            requester: string;
+            /** @default  */
+            session_id?: string;
+        };
+        /**
          * Verify
          * @description What an answer must pass before it is delivered: a command that exits 0, or a second person.
          */
@@ -1037,6 +1391,33 @@ export interface components {
         Version: {
             version: string;
         };
+        /**
+         * Wanted
+         * @description A command that somebody wants to run: exactly what a grant will be bound to, and what is known about it.
+         */
+        Wanted: {
+            command: string;
+            cwd: string;
+            tool: string;
+            /**
+             * @default unknown
+             * @enum {unknown}
+             */
+            risk?: "T0" | "T1" | "T2" | "T3" | "unknown";
+            /** @default  */
+            reason?: string;
+            /** @default [] */
+            environment?: string[];
+            /** @default null */
+            rollback?: unknown;
+            /** @default null */
+            verification?: unknown;
+        };
+        /** Withdraw */
+        Withdraw: {
+            /** @default  */
+            reason?: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1046,6 +1427,460 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    approvals: {
+        parameters: {
+            query?: {
+                state?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Request"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request_set: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestSet"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalSet"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    approve: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Approve"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Edit"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    outcome: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Ended"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    refuse: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Refuse"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    use: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Use"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Withdraw"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Approval"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     assumptions: {
         parameters: {
             query?: {
@@ -1155,6 +1990,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Attention"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_log: {
+        parameters: {
+            query?: {
+                after?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_verdict: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerdict"];
                 };
             };
             /** @description Refused */

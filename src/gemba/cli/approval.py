@@ -1,0 +1,172 @@
+"""`gemba approval`: commands that agents may run only once somebody has approved them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gemba.cli.answer import standard_input
+from gemba.cli.complete import ids_of
+from gemba.cli.door import act, find_id, item_path, open_door
+from gemba.cli.show import age, body_lines, headline, json_option, labelled, local_time, print_json, short_length, tell
+
+_COLOURS = {"pending": "yellow", "approved": "green", "refused": "red"}
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Show and decide requests for approval: an approved command may run once, exactly as it is shown.
+
+    Without a command it is `list`.
+
+    \b
+    Example:
+      gemba approval
+      gemba approval show 3fa9c1
+      gemba approval approve 3fa9c1
+      gemba approval refuse 3fa9c1 "use the staging database"
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(show_list, as_json=as_json)
+    elif as_json:
+        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+
+
+@command.command("list", short_help="Show the requests that wait.")
+@click.option("--all", "everything", is_flag=True, help="Also those that are decided.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
+@json_option
+@click.pass_obj
+def show_list(folder: str | None, everything: bool = False, limit: int = 50, as_json: bool = False) -> None:
+    """Show the requests that wait, newest first.
+
+    \b
+    Example:
+      gemba approval list --all --json
+    """
+    with open_door(folder) as door:
+        page = door.get("/api/approvals", limit=limit, state=None if everything else "pending")
+    if as_json:
+        print_json(page)
+        return
+    length = short_length(item["id"] for item in page["approvals"])
+    for item in page["approvals"]:
+        click.echo("\n".join(_lines(item, item["id"][-length:])) + "\n")
+    click.echo(_summary(page, everything))
+
+
+@command.command(short_help="Show one request in full.")
+@click.argument("id", shell_complete=ids_of("approvals"))
+@json_option
+@click.pass_obj
+def show(folder: str | None, id: str, as_json: bool) -> None:
+    """Show the request ID with everything that its seal covers, and what became of it.
+
+    \b
+    Example:
+      gemba approval show 3fa9c1
+    """
+    with open_door(folder) as door:
+        item = door.get(item_path("approvals", find_id(door, "approval", id, state="pending")))
+    if as_json:
+        print_json(item)
+    else:
+        click.echo("\n".join(_lines(item, item["id"]) + _details(item)))
+
+
+@command.command(short_help="Let exactly this run, once.")
+@click.argument("id", shell_complete=ids_of("approvals", state="pending"))
+@json_option
+@click.pass_obj
+def approve(folder: str | None, id: str, as_json: bool) -> None:
+    """Let the command of the request ID run, once and exactly as it is shown. Of a plan, all of its commands in order.
+
+    \b
+    Example:
+      gemba approval approve 3fa9c1
+    """
+    decided = act(folder, "approval", id, "approve", {}, state="pending")
+    tell(decided, as_json, _told(decided, "approved", "it may run once"))
+
+
+@command.command(short_help="Let another command run instead.")
+@click.argument("id", shell_complete=ids_of("approvals", state="pending"))
+@click.argument("line", metavar="COMMAND")
+@json_option
+@click.pass_obj
+def edit(folder: str | None, id: str, line: str, as_json: bool) -> None:
+    """Let COMMAND run in the place of what the request ID asks for (`-` reads standard input).
+
+    \b
+    Example:
+      gemba approval edit 3fa9c1 "rm -rf build/cache"
+    """
+    if line == "-":
+        line = standard_input()
+    decided = act(folder, "approval", id, "edit", {"command": line}, state="pending")
+    rest = "the plan still waits" if decided["state"] == "pending" else "it may run once in the place of the other"
+    tell(decided, as_json, _told(decided, "edited", rest))
+
+
+@command.command(short_help="Refuse it, with a reason.")
+@click.argument("id", shell_complete=ids_of("approvals", state="pending"))
+@click.argument("reason")
+@json_option
+@click.pass_obj
+def refuse(folder: str | None, id: str, reason: str, as_json: bool) -> None:
+    """Refuse the request ID; the agent reads the REASON.
+
+    \b
+    Example:
+      gemba approval refuse 3fa9c1 "use the staging database"
+    """
+    decided = act(folder, "approval", id, "refuse", {"reason": reason}, state="pending")
+    tell(decided, as_json, _told(decided, "refused", "the agent reads why"))
+
+
+def _told(item: dict[str, Any], done: str, rest: str) -> str:
+    if item["state"] == "pending" and done != "edited":
+        return f"proposed for {item['id']}: it waits to be verified, as its policy wants"
+    return f"{done} {item['id']}: {rest}"
+
+
+def _lines(item: dict[str, Any], id: str) -> list[str]:
+    grant = None if item["grant_state"] in (None, "unused") else item["grant_state"]
+    place = None if item["position"] is None else f"number {item['position']} of a plan"
+    facts = [item["risk"], item["tool"], item["session_id"], place, f"{age(item['created_at'])} ago", grant]
+    lines = headline(item["state"], _COLOURS.get(item["state"], "bright_black"), id, facts)
+    lines += body_lines(item["command"])
+    lines += labelled("in:", item["cwd"])
+    if item["reason"]:
+        lines += labelled("risk:", item["reason"], whole=False)
+    return lines
+
+
+def _details(item: dict[str, Any]) -> list[str]:
+    lines = labelled("requester:", item["requester"])
+    if item["environment"]:
+        lines += labelled("environment:", ", ".join(item["environment"]))
+    for name in ("rollback", "verification"):
+        if item[name] is not None:
+            lines += labelled(f"{name}:", item[name] if isinstance(item[name], str) else str(item[name]))
+    lines += labelled("expires:", local_time(item["expires_at"])) + labelled("seal:", item["hash"])
+    if item["decided_at"] is not None:
+        why = f": {item['decision_reason']}" if item["decision_reason"] else ""
+        lines += labelled("decided:", f"by {item['decided_by']} at {local_time(item['decided_at'])}{why}")
+    if item["superseded_by"]:
+        lines += labelled("edited:", f"see {item['superseded_by']}")
+    if item["outcome_at"] is not None:
+        lines += labelled("ended:", f"{item['grant_state']} {item['outcome'] or ''}".strip())
+    return lines
+
+
+def _summary(page: dict[str, Any], everything: bool) -> str:
+    shown, total = len(page["approvals"]), page["total"]
+    if not total:
+        return "There are no requests." if everything else "Nothing waits for approval."
+    rest = f", the newest {shown} shown" if shown < total else ""
+    noun = "in all" if everything else "waiting"
+    return f"{total} {noun}{rest}. Decide with: gemba approval approve, edit or refuse ID"

@@ -1,0 +1,71 @@
+"""`gemba audit`: the log of what was decided, checked against what is remembered outside of it, and exported."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from gemba.cli.door import open_door
+from gemba.cli.show import json_option, print_json
+
+_PAGE = 500
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Check and export the audit log: every approval, refusal and use, each entry chained to the one before.
+
+    Without a command it is `verify`.
+
+    \b
+    Example:
+      gemba audit verify
+      gemba audit export > audit.jsonl
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(verify, as_json=as_json)
+    elif as_json:
+        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+
+
+@command.command(short_help="Is the log as it was written?")
+@json_option
+@click.pass_obj
+def verify(folder: str | None, as_json: bool) -> None:
+    """Check every entry, and the whole against the anchors kept in the home folder. Exit 1 names the first bad entry.
+
+    \b
+    Example:
+      gemba audit verify
+    """
+    with open_door(folder) as door:
+        found: dict[str, Any] = door.get("/api/audit/verdict")
+    if as_json:
+        print_json(found)
+    elif found["ok"]:
+        click.echo(f"{found['entries']} entries, checked against {found['anchors']} anchors: all as they were written")
+    else:
+        click.echo(f"entry {found['number']} is bad ({found['what']}): {found['detail']}")
+    sys.exit(0 if found["ok"] else 1)
+
+
+@command.command(short_help="Print the log, a line of JSON for each entry.")
+@click.option("--json", "_as_json", is_flag=True, help="Print JSON, as it does anyway.")
+@click.pass_obj
+def export(folder: str | None, _as_json: bool) -> None:
+    """Print every entry as one line of JSON, with its hash and the one before: whoever has them can check them again.
+
+    \b
+    Example:
+      gemba audit export > audit.jsonl
+    """
+    with open_door(folder) as door:
+        after = 0
+        while entries := door.get("/api/audit", after=after, limit=_PAGE)["entries"]:
+            for entry in entries:
+                print_json(entry)
+            after = entries[-1]["number"]

@@ -1,0 +1,137 @@
+"""What an answer to an `approval` escalation does: it decides the request, or the whole plan, that it asks about.
+
+The request and its escalation are decided in one transaction, the escalation locked first, so that neither is ever
+decided without the other. Called wherever such an escalation is answered: by a person, after a check, by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row, update
+
+from gemba import clock
+from gemba.errors import Invalid
+from gemba.escalations.answer import checked_text
+from gemba.escalations.escalation import Escalation, Reply, Respond
+from gemba.escalations.store import already, escalations, settle
+from gemba.handoff import requests
+from gemba.handoff.approvals import Approval, of_escalation, of_set, view
+from gemba.store.database import Transaction
+
+KIND = "approval"
+_DECISIONS = ["yes", "no", "modify"]
+
+
+def judge(body: Respond) -> Reply:
+    """What an answer says: yes, no with a reason, or modify with the command to run instead, kept to the letter."""
+    if body.decision is None:
+        raise _missing("decision", _DECISIONS)
+    for name in ("option", "action"):
+        if getattr(body, name) is not None:
+            raise _unexpected(name)
+    if body.value is not msgspec.UNSET:
+        raise _unexpected("value")
+    if body.decision == "modify":
+        if not (body.text or "").strip():
+            raise _missing("text", "the command to run instead, with decision modify")
+        return Reply("answered", body.text or "", "operator", decision="modify")
+    text = checked_text(body.text)
+    if body.decision == "no" and not text:
+        raise _missing("text", "why not, with decision no")
+    return Reply("answered", text or "yes", "operator", decision=body.decision)
+
+
+def carry_out(tx: Transaction, row: Row[Any], given: Reply) -> Escalation:
+    """Decide what the escalation asks about, and settle it."""
+    waiting = of_escalation(tx, row.id)
+    if row.resolved or not waiting:
+        raise already(row)
+    by = given.who or tx.actor
+    match given.decision:
+        case "yes":
+            for one in waiting:
+                requests.check(tx, one, "approved")
+            for one in waiting:
+                requests.approve(tx, one, by, "" if given.text == "yes" else given.text)
+        case "modify":
+            if len(waiting) > 1:
+                message = "it asks about a plan of several commands: edit one of them by its own id, then approve it"
+                raise Invalid(message, code="invalid_value", pointer="/decision", found="modify", allowed=["yes", "no"])
+            requests.edit(tx, waiting[0], given.text, by)
+        case _:
+            for one in waiting:
+                requests.refuse(tx, one, by, given.text)
+    return settle(tx, row, "resolved", given)
+
+
+def refuse(tx: Transaction, row: Row[Any], reason: str) -> None:
+    """The operator declined to answer: that grants nothing, and whoever waits is told."""
+    for one in of_escalation(tx, row.id):
+        requests.refuse(tx, one, tx.actor, reason or "the operator declined to answer")
+
+
+def expire(tx: Transaction, row: Row[Any]) -> None:
+    for one in of_escalation(tx, row.id):
+        requests.expire(tx, one)
+    if not row.resolved:
+        settle(tx, row, "expired", Reply("expired", "nobody decided in time", "policy"))
+
+
+def withdraw(tx: Transaction, row: Row[Any], reason: str) -> None:
+    for one in of_escalation(tx, row.id):
+        requests.withdraw(tx, one, reason)
+    settle(tx, row, "withdrawn", Reply("withdrawn", reason or "withdrawn by the requester", "agent"))
+
+
+def edit_in_plan(tx: Transaction, row: Row[Any], member: Row[Any], command: str) -> Approval:
+    """Another command in its place; the plan still waits, and its escalation shows what would run now."""
+    made = requests.edit(tx, member, command, tx.actor)
+    plan = [view(one) for one in of_set(tx.connection, member.set_id)]
+    shown = {"text": text_of(plan), "title": title_of(plan), "changed_at": tx.now}
+    tx.connection.execute(update(escalations).where(escalations.c.id == row.id).values(shown))
+    return made
+
+
+# ---- what the operator reads ----------------------------------------------------------------------------------------
+
+
+def title_of(plan: Sequence[Approval]) -> str:
+    return f"Approve a plan of {len(plan)} commands" if plan[0].set_id else f"Approve a command ({plan[0].risk})"
+
+
+def text_of(plan: Sequence[Approval]) -> str:
+    """Exactly what will run. Its lines are indented, so that none of them can pass for a line of ours."""
+    return "\n\n".join(_words(one) for one in plan)
+
+
+def _words(one: Approval) -> str:
+    number = f"{one.position}. " if one.position is not None else ""
+    lines = [f"{number}{one.tool}:", "", _indented(one.command), "", f"in: {one.cwd}"]
+    lines.append(f"risk: {one.risk}" + (f" ({_indented(one.reason).strip()})" if one.reason else ""))
+    if one.environment:
+        lines.append(f"environment: {', '.join(one.environment)}")
+    for name, value in (("rollback", one.rollback), ("verification", one.verification)):
+        if value is not None:
+            told = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            lines.append(f"{name}: {_indented(told).strip()}")
+    lines.append(f"requester: {one.requester}")
+    expires = clock.parse(one.expires_at)
+    lines.append(f"approval: {one.id}, until {one.expires_at if expires is None else clock.rfc3339(expires)[:16]}Z")
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.split("\n"))
+
+
+def _missing(name: str, allowed: str | list[str]) -> Invalid:
+    words = allowed if isinstance(allowed, str) else ", ".join(allowed)
+    return Invalid(f"{name} is missing; allowed: {words}", code="missing_field", pointer=f"/{name}", allowed=allowed)
+
+
+def _unexpected(name: str) -> Invalid:
+    message = f"{name} does not fit here: an approval is answered with a decision"
+    return Invalid(message, code="unexpected_field", pointer=f"/{name}", found=name, allowed=["decision", "text"])

@@ -1,0 +1,235 @@
+"""The approvals table: sealed requests and their grants, as rows, as they are shown, and how they are found.
+
+What moves them is in `requests` and `grants`. `call_key` is a digest of what a call is, by which a call finds its
+request; `live_key` is unique and there as long as a request waits or its grant is unused, so that one call has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    Row,
+    Table,
+    Text,
+    func,
+    select,
+    tuple_,
+)
+
+from gemba import clock
+from gemba.errors import NotFound
+from gemba.event import Draft
+from gemba.handoff import audit
+from gemba.handoff.approval import GrantState, RequestState
+from gemba.handoff.seal import Sealed, digest
+from gemba.store.database import Transaction
+from gemba.store.schema import metadata
+
+approvals = Table(
+    "approvals",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("command", Text, nullable=False),
+    Column("cwd", Text, nullable=False),
+    Column("environment", Text, nullable=False),  # names, as JSON
+    Column("tool", Text, nullable=False),
+    Column("requester", Text, nullable=False),
+    Column("session_id", Text, nullable=False),
+    Column("risk", Text, nullable=False),
+    Column("reason", Text, nullable=False),  # why it has this risk
+    Column("rollback", Text, nullable=False),
+    Column("verification", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),  # of the request and of its grant
+    Column("set_id", Text),
+    Column("position", Integer),
+    Column("superseded_by", Text),
+    Column("decided_at", BigInteger),
+    Column("decided_by", Text),
+    Column("decision_reason", Text),
+    Column("told_at", BigInteger),  # when the requester that came back heard of it
+    Column("escalation_id", Text, nullable=False),
+    Column("grant_state", Text),
+    Column("consumed_at", BigInteger),
+    Column("outcome", Text),
+    Column("outcome_at", BigInteger),
+    Column("call_key", Text, nullable=False),
+    Column("live_key", Text),
+    Index("approvals_by_age", "created_at", "id"),
+    Index("approvals_by_state", "state", "created_at", "id"),
+    Index("approvals_by_call", "call_key", "created_at"),
+    Index("approvals_live", "live_key", unique=True),
+    Index("approvals_by_escalation", "escalation_id", "position"),
+    Index("approvals_by_set", "set_id", "position"),
+    Index("approvals_by_grant", "grant_state", "session_id", "consumed_at"),
+)
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What an agent is about to run: exactly what a grant is bound to."""
+
+    command: str
+    cwd: str
+    requester: str
+    tool: str
+
+    @property
+    def key(self) -> str:
+        return digest("call", msgspec.structs.asdict(self))
+
+
+class Approval(msgspec.Struct, frozen=True):
+    """A request and its grant as the API, the page and the command line show them."""
+
+    id: str
+    state: RequestState
+    command: str
+    cwd: str
+    environment: list[str]
+    tool: str
+    requester: str
+    session_id: str
+    risk: str
+    reason: str
+    rollback: Any
+    verification: Any
+    hash: str
+    created_at: str
+    expires_at: str
+    set_id: str | None
+    position: int | None
+    superseded_by: str | None
+    decided_at: str | None
+    decided_by: str | None
+    decision_reason: str | None
+    escalation_id: str
+    grant_state: GrantState | None
+    consumed_at: str | None
+    outcome: str | None
+    outcome_at: str | None
+
+
+def find(connection: Connection, id: str) -> Row[Any] | None:
+    return connection.execute(select(approvals).where(approvals.c.id == id)).first()
+
+
+def get(connection: Connection, id: str) -> Row[Any]:
+    row = find(connection, id)
+    if row is None:
+        raise NotFound(f"no approval has the id {id}", code="not_found", found=id)
+    return row
+
+
+def get_locked(tx: Transaction, id: str) -> Row[Any]:
+    row = tx.connection.execute(select(approvals).where(approvals.c.id == id).with_for_update()).first()
+    return get(tx.connection, id) if row is None else row
+
+
+def of_escalation(tx: Transaction, escalation_id: str) -> Sequence[Row[Any]]:
+    """The requests that an escalation asks about and that nobody has decided, in the order of their plan."""
+    rows = select(approvals).where(
+        approvals.c.escalation_id == escalation_id, approvals.c.state == RequestState.PENDING
+    )
+    return tx.connection.execute(rows.order_by(approvals.c.position, approvals.c.id).with_for_update()).all()
+
+
+def of_set(connection: Connection, set_id: str) -> Sequence[Row[Any]]:
+    """The plan as it is now: what was edited is in it as it was edited."""
+    rows = select(approvals).where(approvals.c.set_id == set_id, approvals.c.state != RequestState.SUPERSEDED)
+    return connection.execute(rows.order_by(approvals.c.position)).all()
+
+
+def list_approvals(
+    connection: Connection, states: Sequence[str], limit: int, before: tuple[int, str] | None
+) -> tuple[list[Approval], int, tuple[int, str] | None]:
+    """Newest first: (a page, how many there are in all, where the next page starts)."""
+    chosen = (approvals.c.state.in_(states),) if states else ()
+    total = connection.execute(select(func.count()).select_from(approvals).where(*chosen)).scalar_one()
+    key = (approvals.c.created_at, approvals.c.id)
+    query = select(approvals).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
+    if before is not None:
+        query = query.where(tuple_(*key) < before)
+    rows = connection.execute(query).all()
+    more = len(rows) > limit
+    rows = rows[:limit]
+    return [view(row) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+
+
+def tell_of(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
+    """What happened to it, with all that it is now, in the audit log; and an event for whoever waits."""
+    audit.record(tx, name, approval.id, msgspec.to_builtins(approval), actor)
+    said = {
+        "state": approval.state,
+        "risk": approval.risk,
+        "by": approval.decided_by,
+        "reason": approval.decision_reason,
+        "superseded_by": approval.superseded_by,
+        "escalation_id": approval.escalation_id,
+        "grant_state": approval.grant_state,
+        "outcome": approval.outcome,
+    }
+    tx.emit(Draft(name, said, approval.session_id, approval.id))
+
+
+def sealed_of(row: Row[Any]) -> Sealed:
+    """The seal as it was made, out of its row."""
+    return Sealed(
+        id=row.id,
+        command=row.command,
+        cwd=row.cwd,
+        environment=tuple(msgspec.json.decode(row.environment, type=list[str])),
+        requester=row.requester,
+        tool=row.tool,
+        risk=row.risk,
+        rollback=msgspec.json.decode(row.rollback),
+        verification=msgspec.json.decode(row.verification),
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        set_id=row.set_id,
+        position=row.position,
+    )
+
+
+def view(row: Row[Any]) -> Approval:
+    return Approval(
+        id=row.id,
+        state=RequestState(row.state),
+        command=row.command,
+        cwd=row.cwd,
+        environment=msgspec.json.decode(row.environment, type=list[str]),
+        tool=row.tool,
+        requester=row.requester,
+        session_id=row.session_id,
+        risk=row.risk,
+        reason=row.reason,
+        rollback=msgspec.json.decode(row.rollback),
+        verification=msgspec.json.decode(row.verification),
+        hash=row.hash,
+        created_at=clock.rfc3339(row.created_at),
+        expires_at=clock.rfc3339(row.expires_at),
+        set_id=row.set_id,
+        position=row.position,
+        superseded_by=row.superseded_by,
+        decided_at=_time(row.decided_at),
+        decided_by=row.decided_by,
+        decision_reason=row.decision_reason,
+        escalation_id=row.escalation_id,
+        grant_state=None if row.grant_state is None else GrantState(row.grant_state),
+        consumed_at=_time(row.consumed_at),
+        outcome=row.outcome,
+        outcome_at=_time(row.outcome_at),
+    )
+
+
+def _time(moment: int | None) -> str | None:
+    return None if moment is None else clock.rfc3339(moment)

@@ -1,0 +1,244 @@
+"""The audit log: what was decided is in it, and whatever is done to it afterwards is found, on both databases."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, delete, insert, update
+
+from gemba.app import App
+from gemba.cli.door import open_door
+from gemba.handoff.audit import Anchors, audit, entries
+from gemba.handoff.chain import BEGINNING, Anchor, entry_after, hash_entry
+from tests.fixtures.api import Api
+from tests.fixtures.operator import Operator
+
+Spoil = Callable[[Connection], object]
+
+
+@pytest.fixture
+def decided(api: Api) -> Api:
+    """Six entries: two requests, one refused, one approved and used; the last entry is how it ended."""
+    for number in (1, 2):
+        body = {"command": f"rm {number}", "cwd": "/srv", "tool": "Bash", "requester": "r", "session_id": "s"}
+        id = api.post("/api/approvals", body)["id"]
+        if number == 1:
+            api.post(f"/api/approvals/{id}/refuse", {"reason": "no"})
+        else:
+            api.post(f"/api/approvals/{id}/approve", {})
+            api.post(f"/api/approvals/{id}/use", body)
+            api.post(f"/api/approvals/{id}/outcome", {"outcome": "succeeded"})
+    return api
+
+
+def verdict(api: Api) -> dict[str, Any]:
+    found: dict[str, Any] = api.get("/api/audit/verdict")
+    return found
+
+
+def spoil(api: Api, *changes: Spoil) -> None:
+    with api.app.database.transaction() as tx:
+        for change in changes:
+            change(tx.connection)
+
+
+def rewrite(connection: Connection, after: int, skip: int | None = None) -> None:
+    """The whole chain behind an entry written anew by somebody who knows how, with other words in it."""
+    old = list(entries(connection))
+    connection.execute(delete(audit).where(audit.c.number > after))
+    head = BEGINNING if after == 0 else old[after - 1].anchor
+    for entry in old[after:]:
+        if entry.number == skip:
+            continue
+        made = entry_after(head, at=entry.at, kind=entry.kind, actor="somebody else", ref=entry.ref, body=entry.body)
+        connection.execute(insert(audit), made._asdict())
+        head = made.anchor
+
+
+def test_every_decision_and_use_is_an_entry(decided: Api) -> None:
+    found = decided.get("/api/audit")
+    assert [(entry["number"], entry["kind"], entry["actor"]) for entry in found["entries"]] == [
+        (1, "approval.requested", "r"),
+        (2, "approval.decided", "operator"),
+        (3, "approval.requested", "r"),
+        (4, "approval.decided", "operator"),
+        (5, "approval.used", "r"),
+        (6, "approval.ended", "r"),
+    ]
+    assert json.loads(found["entries"][1]["body"])["decision_reason"] == "no"
+    assert verdict(decided) == {"ok": True, "entries": 6, "anchors": 6, "number": None, "what": None, "detail": None}
+    assert [entry["number"] for entry in decided.get("/api/audit?after=4")["entries"]] == [5, 6]
+
+
+COLUMNS = {"at": 1, "kind": "x", "actor": "x", "ref": "x", "body": "x", "previous": "0" * 64, "hash": "0" * 64}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_an_entry_that_was_edited_is_named(decided: Api, column: str) -> None:
+    spoil(decided, lambda c: c.execute(update(audit).where(audit.c.number == 3).values({column: COLUMNS[column]})))
+
+    found = verdict(decided)
+    assert (found["ok"], found["number"], found["what"]) == (False, 3, "edited")
+
+
+def test_one_byte_is_enough(decided: Api) -> None:
+    with decided.app.database.read() as connection:
+        body = list(entries(connection))[4].body
+    spoil(
+        decided, lambda c: c.execute(update(audit).where(audit.c.number == 5).values(body=body.replace("rm", "rM", 1)))
+    )
+
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (5, "edited")
+
+
+def test_an_entry_that_was_deleted_is_missed(decided: Api) -> None:
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number == 3)))
+
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (3, "missing")
+
+
+def test_a_tail_that_was_cut_off_is_missed(decided: Api) -> None:
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number > 4)))
+
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (5, "truncated")
+
+
+def test_an_empty_table_is_a_tail_that_was_cut_off(decided: Api) -> None:
+    spoil(decided, lambda c: c.execute(delete(audit)))
+
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (1, "truncated")
+
+
+def test_entries_that_changed_places_are_found(decided: Api) -> None:
+    number = audit.c.number
+    spoil(
+        decided,
+        lambda c: c.execute(update(audit).where(number == 3).values(number=99)),
+        lambda c: c.execute(update(audit).where(number == 4).values(number=3)),
+        lambda c: c.execute(update(audit).where(number == 99).values(number=4)),
+    )
+
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (3, "edited")
+
+
+def test_an_entry_that_was_put_in_with_a_good_hash_is_found(decided: Api) -> None:
+    def put_in(connection: Connection) -> None:
+        connection.execute(update(audit).where(audit.c.number == 6).values(number=7))
+        fifth = list(entries(connection))[4]
+        made = entry_after(fifth.anchor, at=1, kind="approval.used", actor="x", ref="x", body="{}")
+        connection.execute(insert(audit), made._asdict())
+
+    spoil(decided, put_in)
+    assert (verdict(decided)["ok"], verdict(decided)["number"]) == (False, 6)
+
+
+@pytest.mark.parametrize("after", [0, 2, 5])
+def test_a_chain_that_was_written_anew_is_found_where_it_departs(decided: Api, after: int) -> None:
+    spoil(decided, lambda c: rewrite(c, after))
+
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (after + 1, "rewritten")
+
+
+def test_a_chain_that_was_written_anew_without_one_of_its_entries_is_found(decided: Api) -> None:
+    spoil(decided, lambda c: rewrite(c, 0, skip=2))
+
+    assert (verdict(decided)["ok"], verdict(decided)["number"]) == (False, 1)
+
+
+def test_the_anchors_lie_in_the_home_and_not_in_the_workspace(decided: Api) -> None:
+    file = decided.app.anchors.file
+    assert file.is_relative_to(decided.home)
+    assert not file.is_relative_to(decided.workspace / ".gemba")
+    assert file.stat().st_mode & 0o077 == 0
+    with decided.app.database.read() as connection:
+        assert decided.app.anchors.read() == [entry.anchor for entry in entries(connection)]
+
+
+def test_an_anchor_that_a_crash_left_out_or_torn_harms_nothing(decided: Api) -> None:
+    lines = decided.app.anchors.file.read_text().splitlines(keepends=True)
+    decided.app.anchors.file.write_text("".join(lines[:-2]) + lines[-2][:20])
+    assert verdict(decided)["ok"]
+
+    decided.app.anchors.keep(Anchor(6, lines[-1].split()[1]))
+    assert [anchor.number for anchor in decided.app.anchors.read()] == [1, 2, 3, 4, 6]
+    assert verdict(decided)["ok"]
+
+
+def test_a_start_checks_the_tail(decided: Api, capsys: pytest.CaptureFixture[str]) -> None:
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number == 6)))
+    app = decided.app
+    App.open(app.workspace, app.settings, app.home).close()
+
+    assert "the audit log is not as it was written" in "".join(capsys.readouterr())
+
+
+def test_what_is_rolled_back_leaves_no_entry(api: Api) -> None:
+    refused = api.request("POST", "/api/approvals/none/approve", {})
+    assert refused.status == 404
+    assert verdict(api)["entries"] == 0
+
+
+# ---- the command ----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_verifies_and_exports(operator: Operator, workspace: Path) -> None:
+    request(operator)
+    assert operator.ok("audit", "verify") == "1 entries, checked against 1 anchors: all as they were written\n"
+    (line,) = operator.ok("audit", "export").splitlines()
+    entry = json.loads(line)
+    assert (entry["number"], entry["kind"], entry["previous"]) == (1, "approval.requested", BEGINNING.hash)
+
+
+def request(operator: Operator) -> dict[str, Any]:
+    """Through the same door as the command."""
+    body = {"command": "rm -rf build", "cwd": "/srv", "tool": "Bash", "requester": "r", "session_id": "s", "risk": "T3"}
+    with open_door(str(operator.workspace)) as door:
+        made: dict[str, Any] = door.post("/api/approvals", body)
+    return made
+
+
+def test_the_command_names_the_bad_entry_and_fails(alone: Operator, workspace: Path) -> None:
+    made = request(alone)
+    alone.ok("approval", "approve", made["id"])
+    with closing(sqlite3.connect(workspace / ".gemba/gemba.db")) as database, database:
+        database.execute("update audit set actor = 'somebody' where number = 2")
+
+    done = alone.run("audit", "verify")
+    assert done.returncode == 1
+    assert done.stdout == "entry 2 is bad (edited): entry 2 is not what its hash was made of\n"
+    assert json.loads(alone.run("audit", "verify", "--json").stdout)["number"] == 2
+
+
+def test_approvals_at_the_command_line(operator: Operator) -> None:
+    first = request(operator)
+    listed = operator.ok("approval")
+    assert "rm -rf build" in listed
+    assert "1 waiting" in listed
+    assert "seal:" in operator.ok("approval", "show", first["id"][-8:])
+    edited = json.loads(operator.ok("approval", "edit", first["id"][-8:], "rm -rf build/cache", "--json"))
+    assert (edited["state"], edited["command"]) == ("approved", "rm -rf build/cache")
+    assert operator.ok("approval", "list") == "Nothing waits for approval.\n"
+    assert first["id"][-6:] in operator.ok("approval", "list", "--all")
+
+    second = request(operator)
+    assert operator.ok("approval", "show", second["id"]).count("edited:") == 1  # the answer that nobody had got yet
+    third = request(operator)
+    assert "refused" in operator.ok("approval", "refuse", third["id"], "not on a Friday")
+    assert "not on a Friday" in operator.ok("approval", "show", third["id"])
+    assert "illegal" not in operator.refused("approval", "approve", third["id"])
+
+
+def test_a_hash_is_of_the_stored_text(decided: Api) -> None:
+    with decided.app.database.read() as connection:
+        assert all(entry.hash == hash_entry(entry) for entry in entries(connection))
+
+
+def test_two_processes_keep_anchors_in_one_file(tmp_path: Path) -> None:
+    one, other = Anchors(tmp_path / "a/x"), Anchors(tmp_path / "a/x")
+    one.keep(Anchor(2, "b" * 64))
+    other.keep(Anchor(1, "a" * 64))
+    assert sorted(one.read()) == [Anchor(1, "a" * 64), Anchor(2, "b" * 64)]

@@ -1,0 +1,83 @@
+"""From a client's hook to the operator and back: real hook processes beside a real server."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemba.testing import retry_until
+from tests.fixtures.hooks import BRIDGE, SESSION, answer, hook
+from tests.fixtures.servers import RunningServer
+
+COMMAND = "rm -rf build  # 'Quoted'"
+CALL = {"tool_name": "Bash", "tool_input": {"command": COMMAND}, "cwd": "/srv/shop"}
+
+
+@pytest.fixture(autouse=True)
+def _session(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMBA_SESSION_ID", SESSION)
+    monkeypatch.chdir(workspace)
+
+
+@contextmanager
+def waiting() -> Iterator["subprocess.Popen[bytes]"]:
+    """A hook that asks about the call and waits for the answer."""
+    command = [*BRIDGE, "hook", "PreToolUse", "--approvals"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(CALL).encode())
+        process.stdin.close()
+        process.stdin = None
+        yield process
+
+
+def told(process: "subprocess.Popen[bytes]") -> tuple[str, str]:
+    printed, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, b"")
+    return decision(json.loads(printed))
+
+
+def decision(document: Any) -> tuple[str, str]:
+    found = document["hookSpecificOutput"]
+    return found["permissionDecision"], found["permissionDecisionReason"]
+
+
+def asked(server: RunningServer) -> dict[str, Any]:
+    (found,) = retry_until(lambda: server.get("/api/approvals?state=pending")["approvals"], timeout=60)
+    return dict(found)
+
+
+def test_a_command_waits_runs_after_approval_and_its_end_is_recorded(sqlite_server: RunningServer) -> None:
+    with waiting() as process:
+        made = asked(sqlite_server)
+        assert (made["command"], made["cwd"], made["risk"]) == (COMMAND, "/srv/shop", "T3")
+        sqlite_server.post(f"/api/escalations/{made['escalation_id']}/respond", {"decision": "yes"})
+        assert told(process)[0] == "allow"
+
+    path = f"/api/approvals/{made['id']}"
+    assert sqlite_server.get(path)["grant_state"] == "consumed"
+    hook("PostToolUse", CALL)
+    retry_until(lambda: sqlite_server.get(path)["grant_state"] == "succeeded", timeout=60)
+
+
+def test_a_refusal_is_told_with_its_reason(sqlite_server: RunningServer) -> None:
+    with waiting() as process:
+        path = f"/api/approvals/{asked(sqlite_server)['id']}"
+        sqlite_server.post(f"{path}/refuse", {"reason": "not on a Friday"})
+        assert told(process) == ("deny", "Gemba: the operator refused it: not on a Friday")
+
+
+def test_an_edited_command_is_told_and_runs_without_being_asked_about_again(sqlite_server: RunningServer) -> None:
+    with waiting() as process:
+        path = f"/api/approvals/{asked(sqlite_server)['id']}"
+        sqlite_server.post(f"{path}/edit", {"command": "rm -rf build/cache"})
+        verdict, reason = told(process)
+    assert verdict == "deny"
+    assert reason.endswith("run exactly this instead: rm -rf build/cache")
+
+    other = {**CALL, "tool_input": {"command": "rm -rf build/cache"}}
+    assert decision(answer(hook("PreToolUse", other, "--approvals")))[0] == "allow"
