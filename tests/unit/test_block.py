@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemba.handoff.block import CAUSES, MAX_BODY, MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Found, find_block, read_text
+from gemba.handoff.block import CAUSES, MAX_TEXT, Found, find_block, read_text
+from gemba.handoff.body import MAX_BODY, MAX_DEPTH, MAX_DIGITS
 from gemba.testing import SEED, effort
 from tests.fixtures import naive_block
 
@@ -731,4 +732,4 @@ def test_importing_it_loads_nothing_but_a_little_of_the_standard_library() -> No
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
 
-    assert told.split() == ["__future__", "gemba", "gemba.handoff", "gemba.handoff.block"]
+    assert told.split() == ["__future__", "gemba", "gemba.handoff", "gemba.handoff.block", "gemba.handoff.body"]

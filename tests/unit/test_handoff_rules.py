@@ -279,7 +279,18 @@ def test_a_hook_can_import_it_without_any_dependency(name: str) -> None:
         "gemba.handoff",
         *(
             f"gemba.handoff.{each}"
-            for each in ("block", "entries", "fields", "finding", "given", "plain", "repair", "rules", "verdict")
+            for each in (
+                "block",
+                "body",
+                "entries",
+                "fields",
+                "finding",
+                "given",
+                "plain",
+                "repair",
+                "rules",
+                "verdict",
+            )
         ),
     }
 
