@@ -26,6 +26,8 @@ _QUOTED = r'"(?:[^"\\\n]|\\.)*"' + r"|'[^'\n]*'"
 _STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|' + r"'''.*?'{3,5}|" + _QUOTED, re.DOTALL)
 _KEY = re.compile(_QUOTED + "|[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\n]*")
+MOST_BYTES = 1024 * 1024  # of a file
+MOST_DOTS = 1_000  # of a line; a parser's time and memory grow with the square of a key's parts
 _DIGITS = 4_300  # of a number that Python reads
 _AT = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)")
 
@@ -47,7 +49,8 @@ class NotToml(Exception):
 
 
 def load(raw: bytes) -> tuple[str, dict[str, Any]]:
-    """The text of a file and what it says, or a NotToml with the line in which it stops being TOML."""
+    """The text of a file and what it says, or a NotToml with the line in which it stops being TOML, or is too much."""
+    _refuse_too_much(raw)
     try:
         text = raw.decode()
         return text, tomllib.loads(text)
@@ -63,6 +66,15 @@ def load(raw: bytes) -> tuple[str, dict[str, Any]]:
         start = next((found.start() for found in re.finditer(rb"[0-9_]+", raw) if len(found[0]) > _DIGITS), 0)
         line = raw.count(b"\n", 0, start) + 1
         raise NotToml(line, f"a number is too long; allowed: {_DIGITS:,} digits") from None
+
+
+def _refuse_too_much(raw: bytes) -> None:
+    if len(raw) > MOST_BYTES:
+        raise NotToml(1, f"the file is too long; allowed: {MOST_BYTES:,} bytes")
+    if raw.count(b".") > MOST_DOTS:
+        for number, line in enumerate(raw.split(b"\n"), 1):
+            if line.count(b".") > MOST_DOTS:
+                raise NotToml(number, f"this line has too many dots; allowed: {MOST_DOTS:,}")
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from gemba.config import (
 )
 from gemba.errors import Invalid, Unusable
 from gemba.escalations.policy_check import checked_settings
+from gemba.toml import MOST_BYTES
 
 
 @pytest.fixture(autouse=True)
@@ -223,6 +224,15 @@ def test_a_file_that_is_not_text_is_refused_with_the_line(workspace: Path) -> No
 
     with pytest.raises(Invalid, match=r"workspace\.toml:3: this is not TOML: 'utf-8' codec"):
         read_settings(Workspace(workspace))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("\n" + "a." * 30_000 + "a = 1", 2), ("#" * (MOST_BYTES + 1), 1), ("[" + "a." * 30_000 + "a]", 1)],
+)
+def test_a_file_that_would_take_long_to_read_is_refused_with_the_line(workspace: Path, text: str, line: int) -> None:
+    with pytest.raises(Invalid, match=rf"workspace\.toml:{line}: .* allowed: [0-9,]+"):
+        read_settings(write_settings(workspace, text))
 
 
 def test_a_secret_shows_no_more_than_its_scheme(workspace: Path) -> None:

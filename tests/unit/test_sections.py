@@ -16,7 +16,6 @@ from gemba.errors import Invalid, Unusable
 from gemba.handoff.sections import (
     LONGEST_GLOB,
     MOST_BYTES,
-    MOST_DOTS,
     MOST_GLOBS,
     MOST_SECTIONS,
     Section,
@@ -26,6 +25,7 @@ from gemba.handoff.sections import (
     surfaces_of,
     writable_by,
 )
+from gemba.toml import MOST_DOTS
 
 
 def meets(target: str, *globs: str) -> bool:

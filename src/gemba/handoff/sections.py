@@ -24,7 +24,6 @@ from gemba.errors import Unusable
 from gemba.toml import Fault, Place, quoted
 
 MOST_BYTES = 65_536  # of the file
-MOST_DOTS = 1_000  # of a line; a parser's time and memory grow with the square of a key's parts
 MOST_SECTIONS = 200
 MOST_GLOBS = 200  # of one section, and as many writers
 LONGEST_GLOB = 400
@@ -98,10 +97,9 @@ def parse_sections(raw: bytes, path: Path | str = "context.toml") -> tuple[Secti
     """The sections of a file's bytes, or an Invalid that names the line of the first fault and has all of them as
     `extra["findings"]`.
     """
-    too_much = list(_too_much(raw))
-    if too_much:
-        raise refused(path, too_much, "context_invalid")
     try:
+        if len(raw) > MOST_BYTES:
+            raise toml.NotToml(1, f"the file is too long; allowed: {MOST_BYTES:,} bytes")
         text, document = toml.load(raw)
     except toml.NotToml as error:
         raise refused(path, [Finding(error.line, error.message)], "context_syntax") from None
@@ -118,15 +116,6 @@ def _sections(settings: ContextSettings) -> tuple[Section, ...]:
         Section(name, given.paths, given.writers, settings.strict if given.strict is None else given.strict)
         for name, given in settings.section.items()
     )
-
-
-def _too_much(raw: bytes) -> Iterator[Finding]:
-    if len(raw) > MOST_BYTES:
-        yield Finding(1, f"the file is too long; allowed: {MOST_BYTES:,} bytes")
-        return
-    for number, line in enumerate(raw.split(b"\n"), 1):
-        if line.count(b".") > MOST_DOTS:
-            yield Finding(number, f"this line has too many dots; allowed: {MOST_DOTS:,}")
 
 
 def _where(place: Place) -> str:
