@@ -14,6 +14,7 @@ import pytest
 
 from gemba import handoff
 from gemba.errors import Invalid, NotFound
+from gemba.handoff import afterwards
 from gemba.handoff import block as block_module
 from gemba.handoff import fields, rules
 from gemba.handoff.block import find_block
@@ -305,6 +306,7 @@ def test_the_reference_page_has_every_field_every_code_and_every_cause() -> None
     assert first == [
         *(field.name for field in (*FIELDS, *ITEMS)),
         *(rule.code for rule in RULES),
+        *(rule.code for rule in afterwards.RULES),
         *rules.BODY_CAUSES,
     ]
     tables = [line for line in page.splitlines() if line.startswith("|")]
@@ -313,7 +315,7 @@ def test_the_reference_page_has_every_field_every_code_and_every_cause() -> None
     assert "```" not in page
 
 
-@pytest.mark.parametrize("rule", RULES, ids=name_of)
+@pytest.mark.parametrize("rule", (*RULES, *afterwards.RULES), ids=name_of)
 def test_every_code_is_explained(rule: Rule) -> None:
     text = explain(rule.code)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from gemba.errors import NotFound
-from gemba.handoff import fields, rules
+from gemba.handoff import afterwards, fields, rules
 from gemba.handoff.fields import Field
 from gemba.handoff.finding import quoted
 from gemba.handoff.rules import Rule
@@ -18,7 +18,9 @@ _TOLD = {
     "missing": "the envelope is refused; the code stands in `missing`",
     "invalid": "the envelope is refused; the code stands in `invalid`",
     "warning": "the envelope is taken; the code stands in `warnings`",
+    "refused": "the dispatch stays as it was",
 }
+_CODES = ("code", "where", "severity", "when", "what helps")
 
 
 def reference_page() -> str:
@@ -31,7 +33,11 @@ def reference_page() -> str:
             "",
             "## Codes",
             "",
-            *_table(("code", "where", "severity", "when", "what helps"), map(_rule_row, rules.RULES)),
+            *_table(_CODES, map(_rule_row, rules.RULES)),
+            "",
+            "## Codes where the dispatch is known",
+            "",
+            *_table(_CODES, map(_rule_row, afterwards.RULES)),
             "",
             "## Causes of `BODY:<cause>`",
             "",
@@ -64,7 +70,7 @@ def _line(cells: Iterable[str]) -> str:
 
 def explain(code: str) -> str:
     """One code, as the table or a verdict writes it, for whoever got it."""
-    rows = rules.rows_of(code.strip())
+    rows = rules.rows_of(code.strip()) or rules.rows_of(code.strip(), afterwards.RULES)
     if not rows:
         raise _unknown(code.strip())
     return "\n\n".join(map(_explained, rows))
@@ -85,7 +91,7 @@ def _explained(rule: Rule) -> str:
 
 
 def _unknown(code: str) -> NotFound:
-    heads = list(dict.fromkeys(rule.head for rule in rules.RULES))
+    heads = list(dict.fromkeys(rule.head for rule in (*rules.RULES, *afterwards.RULES)))
     close = get_close_matches(code.partition(":")[0].upper()[:64], heads, 1)
     near = f"; did you mean {close[0]}?" if close else ""
     return NotFound(f"no rule has the code {quoted(code)}{near}", code="not_found", found=code[:200], allowed=heads)

@@ -7,7 +7,7 @@ library only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gemba.handoff.fields import (
@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     code: str
     pointer: str
     when: str
-    severity: str  # missing | invalid | warning
+    severity: str  # missing | invalid | warning; after the verdict refused
     message: str
     hint: str
     example: str
@@ -267,13 +267,13 @@ def _all_rules() -> Iterator[Rule | None]:
 RULES: tuple[Rule, ...] = tuple(rule for rule in _all_rules() if rule is not None)
 
 
-def rows_of(code: str) -> list[Rule]:
+def rows_of(code: str, among: Sequence[Rule] = RULES) -> list[Rule]:
     """The rows of a code, as it stands in the table or as a verdict has it."""
-    exact = [rule for rule in RULES if rule.code == code]
+    exact = [rule for rule in among if rule.code == code]
     if exact:
         return exact
     head, colon, _ = code.partition(":")
-    return [rule for rule in RULES if colon and rule.head == head and rule.code != head]
+    return [rule for rule in among if colon and rule.head == head and rule.code != head]
 
 
 def find(code: str) -> Rule | None:
