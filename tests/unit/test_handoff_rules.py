@@ -14,9 +14,8 @@ import pytest
 
 from gemba import handoff
 from gemba.errors import Invalid, NotFound
-from gemba.handoff import afterwards
+from gemba.handoff import afterwards, fields, rules
 from gemba.handoff import block as block_module
-from gemba.handoff import fields, rules
 from gemba.handoff.block import find_block
 from gemba.handoff.fields import FIELDS, ITEMS, Field
 from gemba.handoff.reference import explain, reference_page
@@ -315,7 +314,7 @@ def test_the_reference_page_has_every_field_every_code_and_every_cause() -> None
     assert "```" not in page
 
 
-@pytest.mark.parametrize("rule", (*RULES, *afterwards.RULES), ids=name_of)
+@pytest.mark.parametrize("rule", [*RULES, *afterwards.RULES], ids=name_of)
 def test_every_code_is_explained(rule: Rule) -> None:
     text = explain(rule.code)
 
