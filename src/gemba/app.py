@@ -39,8 +39,9 @@ from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
-from gemba.handoff import audit
+from gemba.handoff import audit, memories
 from gemba.handoff.audit import Anchors
+from gemba.handoff.sections import read_sections
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
 from gemba.store.database import Database
@@ -54,7 +55,13 @@ from gemba.watch import FolderWatch
 if TYPE_CHECKING:
     from gemba.flows.engine import Engine
 
-ACTIONS: tuple[Action, ...] = (*verbs.ACTIONS, *rules.ACTIONS, *assumptions.ACTIONS, *approvals.ACTIONS)
+ACTIONS: tuple[Action, ...] = (
+    *verbs.ACTIONS,
+    *rules.ACTIONS,
+    *assumptions.ACTIONS,
+    *approvals.ACTIONS,
+    *memories.ACTIONS,
+)
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(
@@ -93,6 +100,7 @@ class App:
         self.engine: Engine | None = None  # while it runs
         self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
         database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)
+        database.surroundings["sections"] = partial(read_sections, workspace)
         database.on_commit.append(self.signal.tell)
 
     @classmethod

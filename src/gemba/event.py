@@ -52,6 +52,13 @@ NAMES = {
     "approval.decided": "a request for approval is approved, edited, refused, expired or withdrawn",
     "approval.used": "a grant is consumed: the command that it was given for may run, once",
     "approval.ended": "how a command ended that was approved, as far as its client said",
+    "dispatch.created": "work was given to an agent, with an envelope of its own",
+    "dispatch.moved": "a dispatch has another plan status, or its next turn",
+    "context.changed": "a section of project knowledge has a new revision",
+    "memory.suggested": "an agent wants something remembered; a person decides",
+    "memory.accepted": "something is remembered from now on, as it was suggested or edited",
+    "memory.rejected": "something is not remembered, and not offered again",
+    "memory.reopened": "a decision about a memory was taken back: it waits again",
 }
 
 
