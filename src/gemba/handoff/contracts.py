@@ -1,0 +1,292 @@
+"""Context contracts: what is known in each section of the workspace, and every change to it, as rows.
+
+`apply` merges updates into their sections: all of them or none, each section as one new revision, with what changed in
+its history, an entry in the audit log and an event. What changes nothing makes no revision. `undo` makes a further
+revision that restores what was before another one, and can itself be undone. Sections change one after the other
+(`_alone`), so nobody's update is lost. Called when a handoff is accepted, and by the operator's verbs in
+`contract_view`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from sqlalchemy import BigInteger, Column, Connection, Integer, Row, Table, Text, func, insert, select
+
+from gemba.errors import Conflict, Invalid, NotFound
+from gemba.event import Draft
+from gemba.handoff import audit
+from gemba.handoff.entries import Update
+from gemba.handoff.live_state import LiveValue, live_values
+from gemba.handoff.merge import Change as MergeChange
+from gemba.handoff.merge import merge
+from gemba.handoff.payload import encoded, kept
+from gemba.handoff.sections import Section
+from gemba.store.database import Transaction
+from gemba.store.schema import metadata
+
+contracts = Table(
+    "contracts",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("revision", Integer, nullable=False),  # from 1
+    Column("standing", Integer, nullable=False),  # the last revision that is in effect: not undone; 0 for none
+    Column("value", Text, nullable=False),
+    Column("warnings", Text, nullable=False),  # of the value as it stands
+    Column("changed_at", BigInteger, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("source", Text, nullable=False),
+)
+
+contract_changes = Table(
+    "contract_changes",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("revision", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("source", Text, nullable=False),  # a handoff's id, or "operator"
+    Column("undoes", Integer),  # the revision that this one takes back
+    Column("standing", Integer, nullable=False),  # as above, since
+    Column("changes", Text, nullable=False),
+    Column("warnings", Text, nullable=False),  # of the update
+    Column("value", Text, nullable=False),  # what the section is since
+)
+
+OPERATOR = "operator"  # as a source
+_LOCK = 0x63747874  # "ctxt"
+_MOST_POINTERS = 50  # of one change in the audit log; the hashes cover the whole
+_MOST_WARNINGS = 200  # of one kind, of one update
+
+
+class Warned(msgspec.Struct, frozen=True):
+    """What a person should look at: LIVE_STATE, or MERGE for what the merge had to decide."""
+
+    code: Literal["LIVE_STATE", "MERGE"]
+    pointer: str  # /<section>/… in all that is known
+    message: str
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One place of a section that is different since: what was added has no `before`, what was removed no `after`."""
+
+    pointer: str  # in the section
+    kind: Literal["added", "merged", "united", "overwritten", "removed"]
+    before: Any = msgspec.UNSET
+    after: Any = msgspec.UNSET
+
+
+class Applied(NamedTuple):
+    """The sections that changed, each with its new revision, and what there is to say."""
+
+    contracts: list[tuple[str, int]]
+    warnings: list[dict[str, str]]
+
+
+class _Draft(NamedTuple):
+    """The next revision of a section, before it is written."""
+
+    name: str
+    revision: int
+    standing: int
+    before: str
+    after: str
+    changes: list[Change]
+    warnings: list[Warned]
+    undoes: int | None = None
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def find(connection: Connection, name: str) -> Row[Any] | None:
+    return connection.execute(select(contracts).where(contracts.c.name == name)).first()
+
+
+def facts(connection: Connection, sections: Iterable[Section] | None = None) -> dict[str, Any]:
+    """What is known, by section, for `project_knowledge`; with `sections`, only of these. Empty ones say nothing."""
+    rows = connection.execute(select(contracts.c.name, contracts.c.value).order_by(contracts.c.name)).all()
+    known = {row.name: msgspec.json.decode(row.value) for row in rows}
+    names = known if sections is None else [section.name for section in sections]
+    return {name: known[name] for name in names if known.get(name)}
+
+
+# ---- applying -------------------------------------------------------------------------------------------------------
+
+
+def apply(tx: Transaction, updates: Sequence[Update], sections: Sequence[Section], *, source: str, by: str) -> Applied:
+    """All of the updates, in their order, or an Invalid and none of them."""
+    declared = {section.name: section for section in sections}
+    payloads: dict[str, list[dict[str, Any]]] = {}
+    for update in updates:
+        payloads.setdefault(update.contract, []).append(_checked(update, declared))
+    if not payloads:
+        return Applied([], [])
+    _alone(tx)
+    drafts = [_merged(tx.connection, name, given) for name, given in payloads.items()]
+    for draft in drafts:
+        if draft.changes:
+            _write(tx, draft, source=source, by=by)
+    warnings = [msgspec.to_builtins(warning) for draft in drafts for warning in draft.warnings]
+    return Applied([(draft.name, draft.revision) for draft in drafts if draft.changes], warnings)
+
+
+def _checked(update: Update, declared: dict[str, Section]) -> dict[str, Any]:
+    """The payload as it will be kept; refused where its section is not declared, or wants no live state."""
+    name = update.contract
+    section = declared.get(name)
+    if section is None:
+        raise Invalid(
+            f"no section of .gemba/context.toml is called {name[:80]!r}; allowed: {', '.join(declared) or 'none'}",
+            code="context_section",
+            found=name[:80],
+            allowed=list(declared),
+        )
+    payload = kept(update.payload, name)
+    live = live_values(payload) if section.strict else []
+    if live:
+        first = live[0]
+        raise Invalid(
+            f"/{name}{first.pointer}: {_said(first)} is of a running system, which section {name} refuses (strict); "
+            "allowed: where to find it",
+            code="live_state",
+            pointer=f"/{name}{first.pointer}",
+            found=first.shown,
+            allowed="an index, not a snapshot",
+        )
+    return payload
+
+
+def _merged(connection: Connection, name: str, payloads: Sequence[dict[str, Any]]) -> _Draft:
+    row = find(connection, name)
+    before = "{}" if row is None else row.value
+    value: Any = msgspec.json.decode(before)
+    changes: list[Change] = []
+    warnings: list[Warned] = []
+    for payload in payloads:
+        merged = merge(value, payload)
+        value = merged.after
+        changes += map(_change, merged.changes)
+        warnings += (Warned("MERGE", f"/{name}{one['pointer']}", one["message"]) for one in merged.warnings)
+        warnings += _live(name, payload)
+    revision = 1 if row is None else row.revision + 1
+    return _Draft(name, revision, revision, before, encoded(value, name), changes, warnings)
+
+
+def _change(change: MergeChange) -> Change:
+    return Change(change["pointer"], change["kind"], change.get("before", msgspec.UNSET), change["after"])
+
+
+def _live(name: str, value: Any) -> list[Warned]:
+    found = live_values(value)
+    told = [Warned("LIVE_STATE", f"/{name}{one.pointer}", _said(one)) for one in found[:_MOST_WARNINGS]]
+    if len(found) > len(told):
+        told.append(Warned("LIVE_STATE", f"/{name}", f"{len(found) - len(told)} more like these are not listed"))
+    return told
+
+
+def _said(found: LiveValue) -> str:
+    return f"{found.kind.replace('_', ' ')} {found.shown}"
+
+
+# ---- undoing --------------------------------------------------------------------------------------------------------
+
+
+def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
+    """Take a revision back, by a new one; its number. Refused where the section has changed since.
+
+    That is the last one, or the last that is in effect: so whoever undoes again and again walks back.
+    """
+    _alone(tx)
+    row = find(tx.connection, name)
+    last = 0 if row is None else row.revision
+    if row is None or not 1 <= revision <= last:
+        allowed = f"1 to {last}" if last else "none, it never changed"
+        raise NotFound(f"section {name[:80]} has no revision {revision}; allowed: {allowed}", code="not_found")
+    if revision not in (row.standing, last):
+        fits = [number for number in (row.standing, last) if number]
+        raise Conflict(
+            f"section {name} has changed since revision {revision}; "
+            f"allowed: to undo revision {' or '.join(map(str, fits))}",
+            code="changed_since",
+            found=revision,
+            allowed=fits,
+        )
+    earlier = {change.revision: change for change in _changes_at(tx.connection, name, (revision - 1, revision))}
+    before = earlier.get(revision - 1)
+    draft = _Draft(
+        name,
+        last + 1,
+        0 if before is None else before.standing,
+        row.value,
+        "{}" if before is None else before.value,
+        [_reversed(change) for change in reversed(changes_of(earlier[revision]))],
+        [],
+        revision,
+    )
+    _write(tx, draft, source=OPERATOR, by=by)
+    return draft.revision
+
+
+def changes_of(row: Row[Any]) -> list[Change]:
+    return msgspec.json.decode(row.changes, type=list[Change])
+
+
+def warnings_of(row: Row[Any]) -> list[Warned]:
+    return msgspec.json.decode(row.warnings, type=list[Warned])
+
+
+def _reversed(change: Change) -> Change:
+    kind = {"added": "removed", "removed": "added"}.get(change.kind, change.kind)
+    return Change(change.pointer, kind, change.after, change.before)  # type: ignore[arg-type]  # of the same kinds
+
+
+def _changes_at(connection: Connection, name: str, revisions: Sequence[int]) -> Sequence[Row[Any]]:
+    found = select(contract_changes).where(contract_changes.c.name == name, contract_changes.c.revision.in_(revisions))
+    return connection.execute(found).all()
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def _write(tx: Transaction, draft: _Draft, *, source: str, by: str) -> None:
+    same = {"name": draft.name, "revision": draft.revision, "standing": draft.standing, "source": source}
+    standing = _live(draft.name, msgspec.json.decode(draft.after))
+    row = {"value": draft.after, "warnings": _json(standing), "changed_at": tx.now, "changed_by": by}
+    tx.put(contracts, [{**same, **row}])
+    change = {
+        "at": tx.now,
+        "by": by,
+        "undoes": draft.undoes,
+        "changes": _json(draft.changes),
+        "warnings": _json(draft.warnings),
+        "value": draft.after,
+    }
+    tx.connection.execute(insert(contract_changes), {**same, **change})
+    kind = "context.applied" if draft.undoes is None else "context.undone"
+    told = {"revision": draft.revision, "source": source, "undoes": draft.undoes}
+    audit.record(tx, kind, draft.name, told | _proof(draft), by)
+    tx.emit(Draft("context.changed", {**told, "by": by}, ref=draft.name))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _proof(draft: _Draft) -> dict[str, Any]:
+    """What ties the history to the audit log without repeating it there."""
+    return {
+        "before": hashlib.sha256(draft.before.encode()).hexdigest(),
+        "after": hashlib.sha256(draft.after.encode()).hexdigest(),
+        "changes": len(draft.changes),
+        "changed": [change.pointer for change in draft.changes[:_MOST_POINTERS]],
+    }
+
+
+def _alone(tx: Transaction) -> None:
+    """Wait until nobody else changes a section. SQLite has one writer anyway."""
+    if tx.connection.dialect.name == "postgresql":
+        tx.connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
