@@ -93,13 +93,19 @@ def test_a_broken_handoff_is_sent_back_with_what_is_wrong(home: Path) -> None:
     assert counted == {"id": SESSION, "refusals": [["FILES_CHECKED"]]}
 
 
-@pytest.mark.parametrize("event", ["Stop", "SubagentStop"])
-def test_a_turn_of_a_dispatch_has_to_end_in_a_handoff(home: Path, dispatched: None, event: str) -> None:
-    assert "agent_status" in repair(hook(event, {"last_assistant_message": "All done!"}))
-    assert passed_open(hook(event, said(envelope())))
+def test_a_turn_of_a_dispatch_has_to_end_in_a_handoff(home: Path, dispatched: None) -> None:
+    assert "agent_status" in repair(hook("Stop", {"last_assistant_message": "All done!"}))
+    assert passed_open(hook("Stop", said(envelope())))
     (handoff,) = handoffs(home)
     assert handoff["dispatch_id"] == DISPATCH
     assert not (home / f"gates/{DISPATCH}.json").exists()
+
+
+def test_a_subagent_does_not_hand_off_for_the_dispatch_of_its_session(home: Path, dispatched: None) -> None:
+    assert passed_open(hook("SubagentStop", {"agent_id": "a11111", "last_assistant_message": "Found 3 files."}))
+    assert passed_open(hook("SubagentStop", {"agent_id": "a11111", **said(envelope())}))
+    (handoff,) = handoffs(home)
+    assert (handoff["dispatch_id"], handoff["agent_id"]) == ("", "a11111")
 
 
 def test_every_turn_has_to_where_the_hook_requires_it(home: Path) -> None:
@@ -220,9 +226,9 @@ def test_a_prompt_of_a_person_clears_the_count_and_one_of_the_client_does_not(ho
 def test_subagents_of_one_session_are_counted_each_by_itself(home: Path, dispatched: None) -> None:
     message = {"last_assistant_message": "Done"}
     for agent in ("a11111", "a22222"):
-        assert repair(hook("SubagentStop", {**message, "agent_id": agent}))
+        assert repair(hook("SubagentStop", {**message, "agent_id": agent}, "--require"))
     assert repair(hook("Stop", message))
-    assert set(answer(hook("SubagentStop", {**message, "agent_id": "a11111"}))) == {"systemMessage"}
+    assert set(answer(hook("SubagentStop", {**message, "agent_id": "a11111"}, "--require"))) == {"systemMessage"}
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"refusals": 1}', '{"refusals": [1]}', "[" * 9_000])
@@ -341,11 +347,13 @@ def test_a_subagents_words_are_in_its_own_transcript_or_in_its_part_of_the_other
     home: Path, dispatched: None, transcript: Callable[..., str], tmp_path: Path
 ) -> None:
     path = transcript(entry("assistant", HANDOFF), entry("assistant", HANDOFF, isSidechain=True), entry("user", "Next"))
-    assert passed_open(hook("SubagentStop", {"transcript_path": path}))
+    assert passed_open(hook("SubagentStop", {"transcript_path": path}, "--require"))
 
     path = transcript(entry("assistant", HANDOFF))
-    assert "agent_status" in repair(hook("SubagentStop", {"transcript_path": path}))
-    assert passed_open(hook("SubagentStop", {"transcript_path": "/nowhere", "agent_transcript_path": path}))
+    assert "agent_status" in repair(hook("SubagentStop", {"transcript_path": path}, "--require"))
+    assert passed_open(
+        hook("SubagentStop", {"transcript_path": "/nowhere", "agent_transcript_path": path}, "--require")
+    )
 
 
 def test_only_the_end_of_a_long_transcript_is_read(

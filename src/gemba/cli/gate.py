@@ -30,7 +30,8 @@ class Turn:
         self.session = session
         self.text = _words_of(event, given)
         own_id = given.word("agent_id").strip() if event == "SubagentStop" else ""
-        self.dispatch_id = session.dispatch_id
+        # The session's dispatch is that of its main agent: a subagent is its own affair, unless it has one itself.
+        self.dispatch_id = "" if event == "SubagentStop" else session.dispatch_id
         self.envelope = _read_envelope(session.home, self.dispatch_id or own_id)
         if not self.dispatch_id and self.envelope is not None:
             self.dispatch_id = own_id
@@ -111,16 +112,11 @@ def _words_of(event: str, given: HookInput) -> str:
     return last_words(given.word("agent_transcript_path" if event == "SubagentStop" else "transcript_path"))
 
 
-def envelope_path(home: str, dispatch_id: str, suffix: str = ".json") -> str:
-    """Where whoever dispatches puts the input envelope; as `.md`, what the agent is told of it."""
-    return f"{home}/envelopes/{wire.safe_id(dispatch_id)}{suffix}"
-
-
 def _read_envelope(home: str, dispatch_id: str) -> Payload | None:
     """The input envelope, None when there is none. One that cannot be read is no reason to ask for less."""
     if not dispatch_id:
         return None
-    path = envelope_path(home, dispatch_id)
+    path = wire.envelope_path(home, dispatch_id)
     try:
         document = json.loads(wire.read_file(path, _LARGEST_ENVELOPE))
     except FileNotFoundError:
