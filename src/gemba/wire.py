@@ -117,6 +117,11 @@ def turns_folder(home: str, session_id: str) -> str:
     return os.path.join(home, "turns", safe_id(session_id))
 
 
+def envelope_path(home: str, dispatch_id: str, suffix: str = ".json") -> str:
+    """Where the input envelope of a dispatch lies; as `.md`, what its agent is told of it."""
+    return f"{home}/envelopes/{safe_id(dispatch_id)}{suffix}"
+
+
 def safe_id(session_id: str) -> str:
     """A file name for the session. Two sessions may share one: a frame carries the true id."""
     name = "".join([char if char in _SAFE else "_" for char in session_id[:_LONGEST_SAFE_ID]])

@@ -115,10 +115,8 @@ def _briefing(session: "HookSession") -> "Payload | None":
     """What the agent of a dispatch is told when its session starts, or goes on with a shortened memory."""
     if not session.dispatch_id:
         return None
-    from gemba.cli.gate import envelope_path
-
     try:
-        told = wire.read_file(envelope_path(session.home, session.dispatch_id, ".md"), wire.MAX_TEXT)
+        told = wire.read_file(wire.envelope_path(session.home, session.dispatch_id, ".md"), wire.MAX_TEXT)
     except FileNotFoundError:
         return None
     context = {"hookEventName": "SessionStart", "additionalContext": told.decode("utf-8", "replace")}

@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+from alembic import op
+
 revision = "0006"
 down_revision = "0005"
 
 
 def upgrade() -> None:
-    pass
+    op.create_table(
+        "dispatches",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("origin", sa.Text, nullable=False),
+        sa.Column("agent_id", sa.Text, nullable=False),
+        sa.Column("session_id", sa.Text),
+        sa.Column("role", sa.Text),
+        sa.Column("task_id", sa.Text),
+        sa.Column("provider", sa.Text, nullable=False),
+        sa.Column("folder", sa.Text, nullable=False),
+        sa.Column("goal", sa.Text, nullable=False),
+        sa.Column("envelope", sa.Text, nullable=False),
+        sa.Column("snapshot", sa.Text, nullable=False),
+        sa.Column("policy", sa.Text, nullable=False),
+        sa.Column("status", sa.Text),
+        sa.Column("in_progress", sa.Integer, nullable=False),
+        sa.Column("turn", sa.Integer, nullable=False),
+        sa.Column("repairs", sa.Text, nullable=False),
+        sa.Column("accepted_id", sa.Text),
+        sa.Column("completed_at", sa.BigInteger),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("changed_at", sa.BigInteger, nullable=False),
+    )
+    op.create_index("dispatches_by_age", "dispatches", ["created_at", "id"])
+    op.create_index("dispatches_by_session", "dispatches", ["session_id", "created_at", "id"])
+    op.create_index("dispatches_by_origin", "dispatches", ["origin", "completed_at", "id"])

@@ -1,0 +1,289 @@
+"""The dispatches table: each piece of work that was given to an agent, how far it got, and how it is found.
+
+A dispatch keeps the envelope that its agent was given, the folder as it was then, what its gate checks, and its plan
+status. A move is written only where what it was decided on still stands: of two for one dispatch one wins, and the
+other is told. After the commit the envelope lies on disk, where a hook finds it without a server. Called by the
+actions that dispatch, and by whatever takes an envelope that comes back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, func, insert, select, tuple_
+from sqlalchemy import update as update_of
+
+from gemba import clock, wire
+from gemba.errors import Conflict, Invalid, NotFound
+from gemba.event import Draft
+from gemba.handoff import envelope_files, status
+from gemba.handoff.check import GatePolicy
+from gemba.handoff.envelope import Assignment, InputEnvelope, Memory, as_given, compose, new_metadata, render
+from gemba.handoff.sections import Section
+from gemba.handoff.snapshot import Snapshot
+from gemba.handoff.status import PlanStatus, Progress
+from gemba.store.database import Transaction
+from gemba.store.schema import metadata
+from gemba.text import storable
+
+dispatches = Table(
+    "dispatches",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("origin", Text, nullable=False),  # the home that has its files, and the machine that has its folder
+    Column("agent_id", Text, nullable=False),
+    Column("session_id", Text),  # not known before the agent's client speaks
+    Column("role", Text),
+    Column("task_id", Text),
+    Column("provider", Text, nullable=False),
+    Column("folder", Text, nullable=False),
+    Column("goal", Text, nullable=False),
+    Column("envelope", Text, nullable=False),
+    Column("snapshot", Text, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("status", Text),
+    Column("in_progress", Integer, nullable=False),
+    Column("turn", Integer, nullable=False),
+    Column("repairs", Text, nullable=False),  # the codes of each refusal of this turn, as JSON
+    Column("accepted_id", Text),
+    Column("completed_at", BigInteger),
+    Column("created_at", BigInteger, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+    Index("dispatches_by_age", "created_at", "id"),
+    Index("dispatches_by_session", "session_id", "created_at", "id"),
+    Index("dispatches_by_origin", "origin", "completed_at", "id"),
+)
+
+LARGEST_ENVELOPE = 16 * 1024 * 1024  # bytes that a hook reads of one
+
+_LARGE = (dispatches.c.envelope, dispatches.c.snapshot)
+_IN_LISTS = [column for column in dispatches.c if column not in _LARGE]
+
+
+class Dispatch(msgspec.Struct, frozen=True):
+    """A dispatch as the API, the page and the command line show it; in a list, without its envelope."""
+
+    id: str
+    agent_id: str
+    session_id: str | None
+    role: str | None
+    task_id: str | None
+    provider: str
+    folder: str
+    goal: str
+    policy: GatePolicy
+    status: PlanStatus | None
+    in_progress: int
+    turn: int
+    repairs: list[list[str]]
+    accepted_id: str | None
+    completed_at: str | None
+    created_at: str
+    changed_at: str
+    envelope: InputEnvelope | None
+
+
+# ---- making one ------------------------------------------------------------------------------------------------------
+
+
+def create(
+    tx: Transaction,
+    assignment: Assignment,
+    *,
+    session_id: str | None,
+    provider: str,
+    task_id: str | None,
+    folder: str,
+    policy: GatePolicy,
+    snapshot: Snapshot,
+    sections: Sequence[Section] = (),
+    facts: Mapping[str, Any] | None = None,
+    memory: Iterable[Memory] = (),
+    with_logs: bool = False,
+) -> Dispatch:
+    """Give work to an agent: its ids are new, and its files are there once this is committed."""
+    ids = new_metadata(session_id or "", provider, task_id)
+    envelope = compose(assignment, ids, sections=sections, facts=facts, memory=memory, with_logs=with_logs)
+    given = storable(json.dumps(as_given(envelope), ensure_ascii=False))
+    _check_size(given, render(envelope))
+    row = {
+        "id": ids.dispatch_id,
+        "origin": tx.surroundings.get("origin", ""),
+        "agent_id": ids.agent_id,
+        "session_id": session_id,
+        "role": assignment.role,
+        "task_id": task_id,
+        "provider": provider,
+        "folder": folder,
+        "goal": storable(assignment.goal),
+        "envelope": given,
+        "snapshot": msgspec.json.encode(snapshot).decode(),
+        "policy": msgspec.json.encode(policy).decode(),
+        "in_progress": 0,
+        "turn": 1,
+        "repairs": "[]",
+        "created_at": tx.now,
+        "changed_at": tx.now,
+    }
+    tx.connection.execute(insert(dispatches), row)
+    made = get(tx.connection, ids.dispatch_id)
+    said = {"agent_id": made.agent_id, "role": made.role, "task_id": made.task_id, "turn": made.turn}
+    tx.emit(Draft("dispatch.created", said, session_id, made.id))
+    _lay_down(tx, made)
+    return view(made)
+
+
+def _check_size(given: str, told: str) -> None:
+    """Whether a hook will read both files: it takes no more than these."""
+    for what, text, most in (("envelope", given, LARGEST_ENVELOPE), ("briefing", told, wire.MAX_TEXT)):
+        size = len(text.encode())
+        if size > most:
+            words = f"the {what} would take {size:,} bytes; allowed: {most:,}. Long texts belong in files that it names"
+            raise Invalid(words, code=f"{what}_too_large", found=size, allowed=most)
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def find(connection: Connection, id: str) -> Row[Any] | None:
+    return connection.execute(select(dispatches).where(dispatches.c.id == id)).first()
+
+
+def get(connection: Connection, id: str) -> Row[Any]:
+    row = find(connection, id)
+    if row is None:
+        raise NotFound(f"no dispatch has the id {id}", code="not_found", found=id)
+    return row
+
+
+def get_locked(tx: Transaction, id: str) -> Row[Any]:
+    row = tx.connection.execute(select(dispatches).where(dispatches.c.id == id).with_for_update()).first()
+    return get(tx.connection, id) if row is None else row
+
+
+def list_dispatches(
+    connection: Connection, limit: int, before: tuple[int, str] | None, *, session: str | None = None
+) -> tuple[list[Dispatch], int, tuple[int, str] | None]:
+    """Newest first: (a page, how many there are in all, where the next page starts)."""
+    chosen = () if session is None else (dispatches.c.session_id == session,)
+    total = connection.execute(select(func.count()).select_from(dispatches).where(*chosen)).scalar_one()
+    key = (dispatches.c.created_at, dispatches.c.id)
+    query = select(*_IN_LISTS).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
+    if before is not None:
+        query = query.where(tuple_(*key) < before)
+    rows = connection.execute(query).all()
+    more = len(rows) > limit
+    rows = rows[:limit]
+    return [_view(row, None) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+
+
+def progress_of(row: Row[Any]) -> Progress:
+    return Progress(None if row.status is None else PlanStatus(row.status), row.in_progress)
+
+
+def envelope_of(row: Row[Any]) -> dict[str, Any]:
+    """The input envelope as it was given: what a verdict takes."""
+    given: dict[str, Any] = json.loads(row.envelope)
+    return given
+
+
+def snapshot_of(row: Row[Any]) -> Snapshot:
+    return msgspec.json.decode(row.snapshot, type=Snapshot)
+
+
+def policy_of(row: Row[Any]) -> GatePolicy:
+    return msgspec.json.decode(row.policy, type=GatePolicy)
+
+
+def repairs_of(row: Row[Any]) -> list[list[str]]:
+    """The codes of each refusal of this turn, in their order."""
+    return msgspec.json.decode(row.repairs, type=list[list[str]])
+
+
+def view(row: Row[Any]) -> Dispatch:
+    return _view(row, msgspec.convert(envelope_of(row), InputEnvelope))
+
+
+def _view(row: Row[Any], envelope: InputEnvelope | None) -> Dispatch:
+    return Dispatch(
+        id=row.id,
+        agent_id=row.agent_id,
+        session_id=row.session_id,
+        role=row.role,
+        task_id=row.task_id,
+        provider=row.provider,
+        folder=row.folder,
+        goal=row.goal,
+        policy=policy_of(row),
+        status=None if row.status is None else PlanStatus(row.status),
+        in_progress=row.in_progress,
+        turn=row.turn,
+        repairs=repairs_of(row),
+        accepted_id=row.accepted_id,
+        completed_at=None if row.completed_at is None else clock.rfc3339(row.completed_at),
+        created_at=clock.rfc3339(row.created_at),
+        changed_at=clock.rfc3339(row.changed_at),
+        envelope=envelope,
+    )
+
+
+# ---- moving ----------------------------------------------------------------------------------------------------------
+
+
+def save(tx: Transaction, row: Row[Any], progress: Progress, **changes: Any) -> None:
+    """Write where a dispatch stands now, and other columns with it; `repairs` is given as lists of codes."""
+    if "repairs" in changes:
+        changes["repairs"] = msgspec.json.encode(changes["repairs"]).decode()
+    _write(tx, row, {"status": progress.status, "in_progress": progress.in_progress, **changes})
+
+
+def start_turn(tx: Transaction, row: Row[Any], *, by_person: bool, reason: str = "") -> None:
+    """The runtime starts its next turn: after an answer, a grant, a gate's retry, a revise."""
+    progress = status.start_turn(progress_of(row), by_person=by_person)
+    moved = {"status": progress.status, "in_progress": progress.in_progress}
+    _write(tx, row, {**moved, "turn": row.turn + 1, "repairs": "[]", "completed_at": None}, reason)
+    _lay_down(tx, row)
+
+
+def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str = "") -> None:
+    as_read = (
+        dispatches.c.status.is_not_distinct_from(row.status),
+        dispatches.c.in_progress == row.in_progress,
+        dispatches.c.turn == row.turn,
+    )
+    statement = update_of(dispatches).where(dispatches.c.id == row.id, *as_read)
+    if tx.connection.execute(statement.values(changed_at=tx.now, **values)).rowcount != 1:
+        found = get(tx.connection, row.id)
+        raise Conflict(
+            f"the dispatch is {found.status or 'without a status'} in its turn {found.turn} meanwhile",
+            code="changed_meanwhile",
+            found=found.status,
+        )
+    said = {"id": row.id, "status": values["status"], "turn": values.get("turn", row.turn)}
+    if reason:
+        said["reason"] = reason
+    tx.emit(Draft("dispatch.moved", said, values.get("session_id", row.session_id), row.id))
+
+
+# ---- its files -------------------------------------------------------------------------------------------------------
+
+
+def _lay_down(tx: Transaction, row: Row[Any]) -> None:
+    """Have its files written once all of this is committed, where this home is the one that has them."""
+    home = tx.surroundings.get("home")
+    if isinstance(home, Path) and row.origin == tx.surroundings.get("origin", ""):
+        tx.committed.append(partial(envelope_files.write, home, row.id, envelope_of(row)))
+
+
+def lay_down_missing(connection: Connection, home: Path, origin: str) -> int:
+    """Write the files of what is not complete that a crash kept from being written; how many dispatches those were."""
+    unfinished = select(dispatches.c.id).where(dispatches.c.origin == origin, dispatches.c.completed_at.is_(None))
+    missing = [id for id in connection.execute(unfinished).scalars() if not envelope_files.are_there(home, id)]
+    for id in missing:
+        envelope_files.write(home, id, envelope_of(get(connection, id)))
+    return len(missing)
