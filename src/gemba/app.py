@@ -39,7 +39,7 @@ from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
-from gemba.handoff import audit, memories
+from gemba.handoff import audit, contract_view, memories
 from gemba.handoff.audit import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions.ingest import Ingest
@@ -60,6 +60,7 @@ ACTIONS: tuple[Action, ...] = (
     *rules.ACTIONS,
     *assumptions.ACTIONS,
     *approvals.ACTIONS,
+    *contract_view.ACTIONS,
     *memories.ACTIONS,
 )
 

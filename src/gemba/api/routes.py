@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -33,6 +34,18 @@ from gemba.handoff.approval import RequestState
 from gemba.handoff.approvals import Approval, list_approvals
 from gemba.handoff.approvals import get as get_approval
 from gemba.handoff.approvals import view as view_approval
+from gemba.handoff.contract_view import (
+    ContextRevision,
+    ContextSection,
+    get_section,
+    list_revisions,
+    list_sections,
+)
+from gemba.handoff.memories import MemoryView, list_memories
+from gemba.handoff.memories import get as get_memory
+from gemba.handoff.memories import view as view_memory
+from gemba.handoff.memory import MemoryState
+from gemba.handoff.sections import read_sections
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -93,11 +106,25 @@ class ApprovalQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
 
+class MemoryQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"class_": "class"}):
+    """`state` is a comma list of states. `class` is any text: agents may have written one that nobody knows."""
+
+    state: str | None = None
+    class_: str | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
 class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`after` is the number of the last entry that is known already."""
 
     after: Annotated[int, msgspec.Meta(ge=0, le=_BIGGEST)] = 0
     limit: Limit = 500
+
+
+class ContextHistoryQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 20
+    cursor: str | None = None
 
 
 class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -140,6 +167,13 @@ class ApprovalList(msgspec.Struct, frozen=True):
     as_of: int
 
 
+class MemoryList(msgspec.Struct, frozen=True):
+    memories: list[MemoryView]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
 class AuditEntry(msgspec.Struct, frozen=True):
     """An entry as its hash was made of it; `body` is a text and stays one, `at` counts microseconds."""
 
@@ -167,6 +201,19 @@ class AuditVerdict(msgspec.Struct, frozen=True):
     number: int | None
     what: str | None
     detail: str | None
+
+
+class ContextList(msgspec.Struct, frozen=True):
+    sections: list[ContextSection]
+    as_of: int
+
+
+class ContextHistory(msgspec.Struct, frozen=True):
+    """The revisions of a section, newest first."""
+
+    revisions: list[ContextRevision]
+    total: int
+    next_cursor: str | None
 
 
 class SessionList(msgspec.Struct, frozen=True):
@@ -250,7 +297,7 @@ def assumptions(app: App, query: AssumptionQuery) -> AssumptionList:
 
 def approvals(app: App, query: ApprovalQuery) -> ApprovalList:
     before = _open_cursor(query.cursor, tuple[int, str])
-    states = _request_states(query.state)
+    states = _states(query.state, RequestState)
     with app.database.read() as connection:
         as_of = _as_of(connection)
         page, total, following = list_approvals(connection, states, query.limit, before)
@@ -260,6 +307,20 @@ def approvals(app: App, query: ApprovalQuery) -> ApprovalList:
 def approval(app: App, _query: Nothing, *, id: str) -> Approval:
     with app.database.read() as connection:
         return view_approval(get_approval(connection, id))
+
+
+def memories(app: App, query: MemoryQuery) -> MemoryList:
+    before = _open_cursor(query.cursor, tuple[int, str])
+    states = _states(query.state, MemoryState)
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        page, total, following = list_memories(connection, states, query.class_, query.limit, before)
+    return MemoryList(page, total, _seal_cursor(following), as_of)
+
+
+def memory(app: App, _query: Nothing, *, id: str) -> MemoryView:
+    with app.database.read() as connection:
+        return view_memory(get_memory(connection, id))
 
 
 def audit_log(app: App, query: AuditQuery) -> AuditList:
@@ -279,19 +340,41 @@ def audit_verdict(app: App, _query: Nothing) -> AuditVerdict:
     return AuditVerdict(False, many, len(known), broken.number, broken.what, broken.detail)
 
 
-def _request_states(text: str | None) -> list[str]:
+def _states(text: str | None, known: type[StrEnum]) -> list[str]:
+    """The states of a comma list; none at all stands for every one."""
     states = [state.strip() for state in text.split(",")] if text else []
     for state in states:
-        if state not in list(RequestState):
-            allowed = ", ".join(RequestState)
+        if state not in list(known):
+            allowed = ", ".join(known)
             raise Invalid(
                 f"state is {state[:80]!r}; allowed: {allowed}",
                 code="invalid_value",
                 pointer="/state",
                 found=state[:80],
-                allowed=list(RequestState),
+                allowed=list(known),
             )
     return states
+
+
+def context(app: App, _query: Nothing) -> ContextList:
+    declared = read_sections(app.workspace)
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        return ContextList(list_sections(connection, declared), as_of)
+
+
+def context_section(app: App, _query: Nothing, *, name: str) -> ContextSection:
+    declared = read_sections(app.workspace)
+    with app.database.read() as connection:
+        return get_section(connection, declared, name)
+
+
+def context_history(app: App, query: ContextHistoryQuery, *, name: str) -> ContextHistory:
+    place = _open_cursor(query.cursor, tuple[int, str])
+    declared = read_sections(app.workspace)
+    with app.database.read() as connection:
+        page, total, following = list_revisions(connection, declared, name, query.limit, place[0] if place else None)
+    return ContextHistory(page, total, None if following is None else _seal_cursor((following, name)))
 
 
 def sessions(app: App, query: SessionQuery) -> SessionList:
@@ -344,8 +427,19 @@ READS = (
     ),
     Read("/api/approvals", approvals, ApprovalQuery, ApprovalList, "Requests for approval, newest first", cached=True),
     Read("/api/approvals/{id}", approval, Nothing, Approval, "One request with its seal, and its grant"),
+    Read("/api/memories", memories, MemoryQuery, MemoryList, "What agents want remembered, newest first", cached=True),
+    Read("/api/memories/{id}", memory, Nothing, MemoryView, "One memory with its source"),
     Read("/api/audit", audit_log, AuditQuery, AuditList, "The audit log, entry by entry"),
     Read("/api/audit/verdict", audit_verdict, Nothing, AuditVerdict, "Is the audit log as it was written?"),
+    Read("/api/context", context, Nothing, ContextList, "What is known of this project, by section", cached=True),
+    Read("/api/context/{name}", context_section, Nothing, ContextSection, "One section of what is known"),
+    Read(
+        "/api/context/{name}/history",
+        context_history,
+        ContextHistoryQuery,
+        ContextHistory,
+        "What changed in a section, newest first",
+    ),
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(

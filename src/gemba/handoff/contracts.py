@@ -62,7 +62,7 @@ _MOST_POINTERS = 50  # of one change in the audit log; the hashes cover the whol
 _MOST_WARNINGS = 200  # of one kind, of one update
 
 
-class Warned(msgspec.Struct, frozen=True):
+class ContextWarning(msgspec.Struct, frozen=True):
     """What a person should look at: LIVE_STATE, or MERGE for what the merge had to decide."""
 
     code: Literal["LIVE_STATE", "MERGE"]
@@ -70,7 +70,7 @@ class Warned(msgspec.Struct, frozen=True):
     message: str
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+class ContextChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """One place of a section that is different since: what was added has no `before`, what was removed no `after`."""
 
     pointer: str  # in the section
@@ -94,8 +94,8 @@ class _Draft(NamedTuple):
     standing: int
     before: str
     after: str
-    changes: list[Change]
-    warnings: list[Warned]
+    changes: list[ContextChange]
+    warnings: list[ContextWarning]
     undoes: int | None = None
 
 
@@ -164,27 +164,29 @@ def _merged(connection: Connection, name: str, payloads: Sequence[dict[str, Any]
     row = find(connection, name)
     before = "{}" if row is None else row.value
     value: Any = msgspec.json.decode(before)
-    changes: list[Change] = []
-    warnings: list[Warned] = []
+    changes: list[ContextChange] = []
+    warnings: list[ContextWarning] = []
     for payload in payloads:
         merged = merge(value, payload)
         value = merged.after
         changes += map(_change, merged.changes)
-        warnings += (Warned("MERGE", f"/{name}{one['pointer']}", one["message"]) for one in merged.warnings)
+        warnings += (ContextWarning("MERGE", f"/{name}{one['pointer']}", one["message"]) for one in merged.warnings)
         warnings += _live(name, payload)
     revision = 1 if row is None else row.revision + 1
     return _Draft(name, revision, revision, before, encoded(value, name), changes, warnings)
 
 
-def _change(change: MergeChange) -> Change:
-    return Change(change["pointer"], change["kind"], change.get("before", msgspec.UNSET), change["after"])
+def _change(change: MergeChange) -> ContextChange:
+    return ContextChange(change["pointer"], change["kind"], change.get("before", msgspec.UNSET), change["after"])
 
 
-def _live(name: str, value: Any) -> list[Warned]:
+def _live(name: str, value: Any) -> list[ContextWarning]:
     found = live_values(value)
-    told = [Warned("LIVE_STATE", f"/{name}{one.pointer}", _said(one)) for one in found[:_MOST_WARNINGS]]
+    told = [ContextWarning("LIVE_STATE", f"/{name}{one.pointer}", _said(one)) for one in found[:_MOST_WARNINGS]]
     if len(found) > len(told):
-        told.append(Warned("LIVE_STATE", f"/{name}", f"{len(found) - len(told)} more like these are not listed"))
+        told.append(
+            ContextWarning("LIVE_STATE", f"/{name}", f"{len(found) - len(told)} more like these are not listed")
+        )
     return told
 
 
@@ -207,7 +209,7 @@ def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
         allowed = f"1 to {last}" if last else "none, it never changed"
         raise NotFound(f"section {name[:80]} has no revision {revision}; allowed: {allowed}", code="not_found")
     if revision not in (row.standing, last):
-        fits = [number for number in (row.standing, last) if number]
+        fits = sorted({row.standing, last} - {0})
         raise Conflict(
             f"section {name} has changed since revision {revision}; "
             f"allowed: to undo revision {' or '.join(map(str, fits))}",
@@ -215,7 +217,7 @@ def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
             found=revision,
             allowed=fits,
         )
-    earlier = {change.revision: change for change in _changes_at(tx.connection, name, (revision - 1, revision))}
+    earlier = {change.revision: change for change in change_rows(tx.connection, name, (revision - 1, revision))}
     before = earlier.get(revision - 1)
     draft = _Draft(
         name,
@@ -231,20 +233,20 @@ def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
     return draft.revision
 
 
-def changes_of(row: Row[Any]) -> list[Change]:
-    return msgspec.json.decode(row.changes, type=list[Change])
+def changes_of(row: Row[Any]) -> list[ContextChange]:
+    return msgspec.json.decode(row.changes, type=list[ContextChange])
 
 
-def warnings_of(row: Row[Any]) -> list[Warned]:
-    return msgspec.json.decode(row.warnings, type=list[Warned])
+def warnings_of(row: Row[Any]) -> list[ContextWarning]:
+    return msgspec.json.decode(row.warnings, type=list[ContextWarning])
 
 
-def _reversed(change: Change) -> Change:
+def _reversed(change: ContextChange) -> ContextChange:
     kind = {"added": "removed", "removed": "added"}.get(change.kind, change.kind)
-    return Change(change.pointer, kind, change.after, change.before)  # type: ignore[arg-type]  # of the same kinds
+    return ContextChange(change.pointer, kind, change.after, change.before)  # type: ignore[arg-type]  # of the same kinds
 
 
-def _changes_at(connection: Connection, name: str, revisions: Sequence[int]) -> Sequence[Row[Any]]:
+def change_rows(connection: Connection, name: str, revisions: Sequence[int]) -> Sequence[Row[Any]]:
     found = select(contract_changes).where(contract_changes.c.name == name, contract_changes.c.revision.in_(revisions))
     return connection.execute(found).all()
 
