@@ -39,7 +39,7 @@ from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
-from gemba.handoff import audit, contract_view, memories
+from gemba.handoff import audit, contract_view, remembering
 from gemba.handoff.audit import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions.ingest import Ingest
@@ -61,7 +61,7 @@ ACTIONS: tuple[Action, ...] = (
     *assumptions.ACTIONS,
     *approvals.ACTIONS,
     *contract_view.ACTIONS,
-    *memories.ACTIONS,
+    *remembering.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.

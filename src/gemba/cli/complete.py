@@ -25,10 +25,15 @@ def ids_of(plural: str, **query: str) -> Callable[[click.Context, click.Paramete
         from gemba.text import one_line
 
         length = short_length(row["id"] for row in rows)
-        named = [(row["id"][-length:], one_line(row.get("title") or row["text"], 60)) for row in rows]
+        named = [(row["id"][-length:], one_line(_words(row), 60)) for row in rows]
         return [CompletionItem(id, help=words) for id, words in named if id.startswith(incomplete)]
 
     return complete
+
+
+def _words(row: dict[str, Any]) -> str:
+    """What a row is about, under whichever name it says so."""
+    return next((row[name] for name in ("title", "text", "command", "description") if row.get(name)), "")
 
 
 def _rows(folder: str | None, plural: str, query: dict[str, str]) -> list[dict[str, Any]]:

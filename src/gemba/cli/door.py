@@ -162,7 +162,7 @@ def find_id(door: Door, noun: str, given: str, **query: str) -> str:
         raise Invalid(f"{given!r} is not an id", code="invalid_id", found=given)
     if len(given) == len(wire.new_event_id()):  # a whole one
         return given
-    plural = f"{noun}s"
+    plural = plural_of(noun)
     for wanted in (query, {}) if query else (query,):
         ids: list[str] = [row["id"] for row in read_all(door, plural, **wanted)]
         if given in ids:
@@ -181,8 +181,13 @@ def act(folder: str | None, noun: str, given: str, verb: str, body: dict[str, An
     """Do one thing to one item, found by the end of its id: what it is afterwards."""
     with open_door(folder) as door:
         id = find_id(door, noun, given, **query)
-        done: dict[str, Any] = door.post(item_path(f"{noun}s", id, verb), body)
+        done: dict[str, Any] = door.post(item_path(plural_of(noun), id, verb), body)
     return done
+
+
+def plural_of(noun: str) -> str:
+    """A noun as its list is called."""
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def read_all(door: Door, plural: str, **query: str) -> Iterator[dict[str, Any]]:

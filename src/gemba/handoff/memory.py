@@ -23,6 +23,7 @@ from gemba.handoff.seal import digest
 from gemba.machine import Machine
 
 MOST_SUGGESTIONS = 200  # of one envelope; a person decides each of them
+LONGEST_BODY = 10_000  # characters: a note, not a document; a prompt takes fewer
 LONGEST_SLUG = 64
 _LONGEST_LINE = wire.MAX_TITLE
 _LONGEST_WORD = 40  # of a type or class that nobody knows
@@ -151,7 +152,7 @@ def _line(words: str, longest: int) -> str:
 
 def _cut(words: str) -> str:
     kept = text.storable(words).strip()
-    if len(kept) <= wire.MAX_TEXT:
+    if len(kept) <= LONGEST_BODY:
         return kept
     end = f"\n… (cut here: {len(kept):,} characters were suggested)"
-    return kept[: wire.MAX_TEXT - len(end)] + end
+    return kept[: LONGEST_BODY - len(end)] + end
