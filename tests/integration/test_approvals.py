@@ -375,6 +375,7 @@ def test_a_request_whose_time_ran_out_is_not_approved_and_makes_room_for_another
         ("PostToolUse", {"tool_response": {"stdout": ""}}, ("succeeded", None)),
         ("PostToolUse", {"tool_response": {"interrupted": True}}, ("failed", "interrupted")),
         ("PostToolUseFailure", {"error": "exit code 2"}, ("failed", "exit code 2")),
+        ("PostToolUse", {"tool_response": {"backgroundTaskId": "b1"}}, ("unknown", "it went on in the background")),
     ],
 )
 def test_the_clients_own_frame_records_how_it_ended(

@@ -42,6 +42,13 @@ def test_a_frame_of_a_client_is_read() -> None:
     assert tool_use_of(payload) == ToolUse("Bash", "post", "pytest -q", None, background=True, call="toolu_1")
 
 
+def test_a_command_that_the_client_moved_to_the_background_has_not_ended() -> None:
+    moved = bash("pytest -q", tool_response={"stdout": "", "backgroundTaskId": "b1"})
+
+    assert moved.background
+    assert verdict({"command": "pytest -q", "result": "42 passed"}, [moved]) == "unknown"
+
+
 @pytest.mark.parametrize(
     ("told", "code"),
     [

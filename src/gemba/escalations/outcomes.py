@@ -1,7 +1,8 @@
 """How an approved command ended: the client's frame after a tool call, matched with the grant that let it through.
 
 The frame names the session, the tool and the command; its folder may be another one by then, so that is not compared.
-Of several grants for the same call the one that was used first ended first. Called by the projection.
+Of several grants for the same call the one that was used first ended first. No client tells how a command ended that
+it runs in the background, so of that the outcome is unknown. Called by the projection.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from gemba.event import Draft
+from gemba.handoff.evidence import tool_use_of
 from gemba.handoff.grants import consumed_in, record_outcome
 from gemba.sessions.translator import kept_text
 from gemba.store.database import Transaction
@@ -36,8 +38,7 @@ class Outcomes:
         for row in self._waiting:
             if (row.session_id, row.tool, kept_text(row.command)) == (draft.session_id, tool, command):
                 self._waiting.remove(row)
-                failed, words = _ended(draft.payload)
-                record_outcome(self._tx, row.id, "failed" if failed else "succeeded", words)
+                record_outcome(self._tx, row.id, *_ended(draft.payload))
                 return
 
 
@@ -50,11 +51,14 @@ def _command(draft: Draft) -> str | None:
     return command if isinstance(command, str) else None
 
 
-def _ended(payload: dict[str, Any]) -> tuple[bool, str]:
+def _ended(payload: dict[str, Any]) -> tuple[str, str]:
+    """What became of the call, and in which words."""
     response = payload.get("tool_response")
     if payload["phase"] == "failed":
         error = payload.get("error")
-        return True, one_line(error, _LONGEST_OUTCOME) if isinstance(error, str) else ""
+        return "failed", one_line(error, _LONGEST_OUTCOME) if isinstance(error, str) else ""
     if isinstance(response, dict) and response.get("interrupted") is True:
-        return True, "interrupted"
-    return False, ""
+        return "failed", "interrupted"
+    if tool_use_of(payload).background:
+        return "lost", "it went on in the background"
+    return "succeeded", ""

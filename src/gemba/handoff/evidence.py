@@ -91,7 +91,8 @@ def tool_use_of(payload: object) -> ToolUse:
         phase=phase,
         command=_command(given.get("command", given.get("cmd"))),
         exit_code=None if phase == "pre" else _told_exit(response, told.get("error")),
-        background=given.get("run_in_background") is True,
+        # A call that takes too long is put there by the client itself, and told with the task that it became.
+        background=given.get("run_in_background") is True or "backgroundTaskId" in _object(response),
         call=_text(told.get("tool_use_id")),
     )
 
