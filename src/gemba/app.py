@@ -39,7 +39,7 @@ from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
-from gemba.handoff import audit, contract_view, remembering
+from gemba.handoff import audit, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.audit import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions.ingest import Ingest
@@ -61,6 +61,7 @@ ACTIONS: tuple[Action, ...] = (
     *assumptions.ACTIONS,
     *approvals.ACTIONS,
     *contract_view.ACTIONS,
+    *dispatching.ACTIONS,
     *remembering.ACTIONS,
 )
 
@@ -102,6 +103,7 @@ class App:
         self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
         database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)
         database.surroundings["sections"] = partial(read_sections, workspace)
+        database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
         database.on_commit.append(self.signal.tell)
 
     @classmethod
@@ -140,6 +142,13 @@ class App:
             log.warning("replies wait to be written, trying again", reason=trouble)
         self.reply_trouble = trouble
 
+    def lay_down_envelopes(self) -> None:
+        """What whoever dispatched did not live to do: the files of what is not complete are there."""
+        with self.database.read() as connection:
+            made_up_for = dispatches.lay_down_missing(connection, self.home, self.origin)
+        if made_up_for:
+            log.info("envelopes of dispatches were missing, and are there again", dispatches=made_up_for)
+
     def prune(self) -> None:
         """Forget what retention says: old events, spent confirm ids, positions of logs that are gone."""
         keep = self.settings.events
@@ -174,6 +183,7 @@ class App:
                         self._deliver(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
+                        patiently(self.lay_down_envelopes, "envelopes"),
                         keep_journal(self.database, hub),
                     )
                 ]

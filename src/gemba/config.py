@@ -22,6 +22,7 @@ from gemba.errors import Invalid, Unusable
 _LONGEST_SOCKET_PATH = 100
 _LISTED = ": `gemba policy check` lists them"
 
+Need = Literal["off", "report", "require"]
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Duration = Annotated[str, msgspec.Meta(description="a duration such as 30s, 10m, 2h, 1d or 1h30m")]
 
@@ -126,6 +127,32 @@ class AttentionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     currency: Annotated[str, msgspec.Meta(min_length=1, max_length=8)] = "EUR"
 
 
+class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[handoff.gate]`: what a gate makes of each check of the world: none of it, a line in the verdict, or a refusal
+    of a COMPLETE that fails it. A dispatch may say otherwise.
+
+    A command is the agent's own words, and to run it again is the operator's choice: off unless a gate says otherwise.
+    """
+
+    files_produced: Need = "report"
+    artifacts_written: Need = "report"
+    files_modified: Need = "report"
+    line_counts: Need = "report"
+    commands_run: Need = "report"
+    verification: Need = "report"
+    tool_calls: Need = "report"
+    uncommitted: Need = "report"
+    unpushed: Need = "report"
+    rerun_verification: Need = "off"
+    rerun_commands: Need = "off"
+
+
+class HandoffSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What becomes of the envelopes that agents send back."""
+
+    gate: GateSettings = GateSettings()
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
@@ -135,6 +162,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reply: ReplySettings = ReplySettings()
     flows: FlowSettings = FlowSettings()
     attention: AttentionSettings = AttentionSettings()
+    handoff: HandoffSettings = HandoffSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
 
@@ -281,6 +309,8 @@ def _where(place: toml.Place, document: dict[str, Any]) -> str:
             return f"policy {shown}: " + ("verify: " if len(inside) > 1 and inside[0] == "verify" else "")
         case ("channels", str(name), *_):
             return f"channel {toml.quoted(name)}: "
+        case ("handoff", "gate", _, *_):
+            return "[handoff.gate] "
         case (str(table), _, *_):
             return f"[{table}] "
     return ""

@@ -93,6 +93,12 @@ def tree(folder: str, seconds: float = 30.0) -> Tree | None:
     return None if told is None else _tree(told, prefix)
 
 
+def shared_folder(folder: str) -> str | None:
+    """The folder that a repository and all its worktrees have in common; None where there is no repository."""
+    told = _ask(folder, "rev-parse", "--git-common-dir", errors="surrogateescape")
+    return None if told is None else str(Path(folder, told.removesuffix("\n")).resolve())
+
+
 def unpushed(folder: str, tree: Tree) -> int | None:
     """How many commits no remote has; None when there is no remote to compare with."""
     if tree.ahead is not None:

@@ -69,10 +69,11 @@ def action_route(app: App, action: Action) -> Route:
         fingerprint = hashlib.sha256(b"\0".join(told))
 
         def run() -> Answer:
+            prepared = action.prepared(app.database.surroundings, body)
             with app.database.transaction(operator) as tx:
 
                 def once() -> Answer:
-                    return Answer(200, msgspec.json.encode(action.verb(tx, body, **ids)))
+                    return Answer(200, msgspec.json.encode(action.verb(tx, prepared, **ids)))
 
                 return confirmations.once(tx, confirm_id, fingerprint.hexdigest(), once)
 

@@ -41,6 +41,9 @@ from gemba.handoff.contract_view import (
     list_revisions,
     list_sections,
 )
+from gemba.handoff.dispatches import Dispatch, list_dispatches
+from gemba.handoff.dispatches import get as get_dispatch
+from gemba.handoff.dispatches import view as view_dispatch
 from gemba.handoff.memories import MemoryView, list_memories
 from gemba.handoff.memories import get as get_memory
 from gemba.handoff.memories import view as view_memory
@@ -115,6 +118,12 @@ class MemoryQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
     cursor: str | None = None
 
 
+class DispatchQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    session: str | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
 class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`after` is the number of the last entry that is known already."""
 
@@ -169,6 +178,15 @@ class ApprovalList(msgspec.Struct, frozen=True):
 
 class MemoryList(msgspec.Struct, frozen=True):
     memories: list[MemoryView]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
+class DispatchList(msgspec.Struct, frozen=True):
+    """A page of dispatches, without their envelopes."""
+
+    dispatches: list[Dispatch]
     total: int
     next_cursor: str | None
     as_of: int
@@ -323,6 +341,19 @@ def memory(app: App, _query: Nothing, *, id: str) -> MemoryView:
         return view_memory(get_memory(connection, id))
 
 
+def dispatches(app: App, query: DispatchQuery) -> DispatchList:
+    before = _open_cursor(query.cursor, tuple[int, str])
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        page, total, following = list_dispatches(connection, query.limit, before, session=query.session)
+    return DispatchList(page, total, _seal_cursor(following), as_of)
+
+
+def dispatch(app: App, _query: Nothing, *, id: str) -> Dispatch:
+    with app.database.read() as connection:
+        return view_dispatch(get_dispatch(connection, id))
+
+
 def audit_log(app: App, query: AuditQuery) -> AuditList:
     with app.database.read() as connection:
         page = audit.entries(connection, query.after, query.limit)
@@ -429,6 +460,8 @@ READS = (
     Read("/api/approvals/{id}", approval, Nothing, Approval, "One request with its seal, and its grant"),
     Read("/api/memories", memories, MemoryQuery, MemoryList, "What agents want remembered, newest first", cached=True),
     Read("/api/memories/{id}", memory, Nothing, MemoryView, "One memory with its source"),
+    Read("/api/dispatches", dispatches, DispatchQuery, DispatchList, "Work given to agents, newest first", cached=True),
+    Read("/api/dispatches/{id}", dispatch, Nothing, Dispatch, "One dispatch with the envelope that its agent got"),
     Read("/api/audit", audit_log, AuditQuery, AuditList, "The audit log, entry by entry"),
     Read("/api/audit/verdict", audit_verdict, Nothing, AuditVerdict, "Is the audit log as it was written?"),
     Read("/api/context", context, Nothing, ContextList, "What is known of this project, by section", cached=True),

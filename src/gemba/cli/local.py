@@ -51,9 +51,10 @@ class LocalDoor:
             ids = _match(action.path, path)
             if ids is not None:
                 checked = decode_body(encode_body(body), action.body)
+                prepared = action.prepared(self._app.database.surroundings, checked)
                 with explained("the database failed"):
                     with self._app.database.transaction(self._operator) as tx:
-                        result = action.verb(tx, checked, **ids)
+                        result = action.verb(tx, prepared, **ids)
                     self._app.write_replies()
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")

@@ -8,32 +8,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from gemba import config
 from gemba.text import storable
 
-Need = Literal["off", "report", "require"]
+Need = config.Need
+GatePolicy = config.GateSettings  # what a workspace or a dispatch says that its gate makes of each check
 Answer = Literal["ok", "failed", "unknown"]
 
 MOST_CLAIMS = 1_000  # of one list; what is beyond them is not believed
 _LONGEST_SHOWN = 500
-
-
-class GatePolicy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a gate makes of each check: none of it, a line in the verdict, or a refusal when it fails.
-
-    A command is the agent's own words, and to run it again is the operator's choice: off unless a gate says otherwise.
-    """
-
-    files_produced: Need = "report"
-    artifacts_written: Need = "report"
-    files_modified: Need = "report"
-    line_counts: Need = "report"
-    commands_run: Need = "report"
-    verification: Need = "report"
-    tool_calls: Need = "report"
-    uncommitted: Need = "report"
-    unpushed: Need = "report"
-    rerun_verification: Need = "off"
-    rerun_commands: Need = "off"
 
 
 class Check(msgspec.Struct, frozen=True):
