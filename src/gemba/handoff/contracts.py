@@ -86,6 +86,13 @@ class Applied(NamedTuple):
     warnings: list[dict[str, str]]
 
 
+class _Checked(NamedTuple):
+    """A payload as it will be kept, and what of it belongs to a running system."""
+
+    payload: dict[str, Any]
+    live: list[LiveValue]
+
+
 class _Draft(NamedTuple):
     """The next revision of a section, before it is written."""
 
@@ -120,13 +127,13 @@ def facts(connection: Connection, sections: Iterable[Section] | None = None) -> 
 def apply(tx: Transaction, updates: Sequence[Update], sections: Sequence[Section], *, source: str, by: str) -> Applied:
     """All of the updates, in their order, or an Invalid and none of them."""
     declared = {section.name: section for section in sections}
-    payloads: dict[str, list[dict[str, Any]]] = {}
+    checked: dict[str, list[_Checked]] = {}
     for update in updates:
-        payloads.setdefault(update.contract, []).append(_checked(update, declared))
-    if not payloads:
+        checked.setdefault(update.contract, []).append(_checked(update, declared))
+    if not checked:
         return Applied([], [])
     _alone(tx)
-    drafts = [_merged(tx.connection, name, given) for name, given in payloads.items()]
+    drafts = [_merged(tx.connection, name, given) for name, given in checked.items()]
     for draft in drafts:
         if draft.changes:
             _write(tx, draft, source=source, by=by)
@@ -134,8 +141,8 @@ def apply(tx: Transaction, updates: Sequence[Update], sections: Sequence[Section
     return Applied([(draft.name, draft.revision) for draft in drafts if draft.changes], warnings)
 
 
-def _checked(update: Update, declared: dict[str, Section]) -> dict[str, Any]:
-    """The payload as it will be kept; refused where its section is not declared, or wants no live state."""
+def _checked(update: Update, declared: dict[str, Section]) -> _Checked:
+    """Refused where its section is not declared, or wants no live state."""
     name = update.contract
     section = declared.get(name)
     if section is None:
@@ -146,8 +153,8 @@ def _checked(update: Update, declared: dict[str, Section]) -> dict[str, Any]:
             allowed=list(declared),
         )
     payload = kept(update.payload, name)
-    live = live_values(payload) if section.strict else []
-    if live:
+    live = live_values(payload)
+    if live and section.strict:
         first = live[0]
         raise Invalid(
             f"/{name}{first.pointer}: {_said(first)} is of a running system, which section {name} refuses (strict); "
@@ -157,21 +164,21 @@ def _checked(update: Update, declared: dict[str, Section]) -> dict[str, Any]:
             found=first.shown,
             allowed="an index, not a snapshot",
         )
-    return payload
+    return _Checked(payload, live)
 
 
-def _merged(connection: Connection, name: str, payloads: Sequence[dict[str, Any]]) -> _Draft:
+def _merged(connection: Connection, name: str, updates: Sequence[_Checked]) -> _Draft:
     row = find(connection, name)
     before = "{}" if row is None else row.value
     value: Any = msgspec.json.decode(before)
     changes: list[ContextChange] = []
     warnings: list[ContextWarning] = []
-    for payload in payloads:
+    for payload, live in updates:
         merged = merge(value, payload)
         value = merged.after
         changes += map(_change, merged.changes)
         warnings += (ContextWarning("MERGE", f"/{name}{one['pointer']}", one["message"]) for one in merged.warnings)
-        warnings += _live(name, payload)
+        warnings += _live_warnings(name, live)
     revision = 1 if row is None else row.revision + 1
     return _Draft(name, revision, revision, before, encoded(value, name), changes, warnings)
 
@@ -180,8 +187,7 @@ def _change(change: MergeChange) -> ContextChange:
     return ContextChange(change["pointer"], change["kind"], change.get("before", msgspec.UNSET), change["after"])
 
 
-def _live(name: str, value: Any) -> list[ContextWarning]:
-    found = live_values(value)
+def _live_warnings(name: str, found: Sequence[LiveValue]) -> list[ContextWarning]:
     told = [ContextWarning("LIVE_STATE", f"/{name}{one.pointer}", _said(one)) for one in found[:_MOST_WARNINGS]]
     if len(found) > len(told):
         told.append(
@@ -256,8 +262,8 @@ def change_rows(connection: Connection, name: str, revisions: Sequence[int]) -> 
 
 def _write(tx: Transaction, draft: _Draft, *, source: str, by: str) -> None:
     same = {"name": draft.name, "revision": draft.revision, "standing": draft.standing, "source": source}
-    standing = _live(draft.name, msgspec.json.decode(draft.after))
-    row = {"value": draft.after, "warnings": _json(standing), "changed_at": tx.now, "changed_by": by}
+    warnings = _live_warnings(draft.name, live_values(msgspec.json.decode(draft.after)))
+    row = {"value": draft.after, "warnings": _json(warnings), "changed_at": tx.now, "changed_by": by}
     tx.put(contracts, [{**same, **row}])
     change = {
         "at": tx.now,
