@@ -92,7 +92,7 @@ def _suggestion(entry: dict[str, Any]) -> Suggestion:
 
 def slug_of(words: str) -> str:
     """A name made of words: small ASCII letters and digits with hyphens in between. Empty where there are none."""
-    plain = unicodedata.normalize("NFKD", words[:_LONGEST_LINE]).encode("ascii", "ignore").decode().lower()
+    plain = unicodedata.normalize("NFKD", words[:_LONGEST_LINE].casefold()).encode("ascii", "ignore").decode()
     slug = ""
     for word in _PLAIN.findall(plain.replace("'", "")):
         longer = f"{slug}-{word}" if slug else word[:LONGEST_SLUG]
