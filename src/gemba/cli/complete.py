@@ -33,7 +33,7 @@ def ids_of(plural: str, **query: str) -> Callable[[click.Context, click.Paramete
 
 def _words(row: dict[str, Any]) -> str:
     """What a row is about, under whichever name it says so."""
-    return next((row[name] for name in ("title", "text", "command", "description") if row.get(name)), "")
+    return next((row[name] for name in ("title", "text", "command", "description", "goal") if row.get(name)), "")
 
 
 def _rows(folder: str | None, plural: str, query: dict[str, str]) -> list[dict[str, Any]]:

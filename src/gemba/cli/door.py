@@ -187,6 +187,8 @@ def act(folder: str | None, noun: str, given: str, verb: str, body: dict[str, An
 
 def plural_of(noun: str) -> str:
     """A noun as its list is called."""
+    if noun.endswith("ch"):
+        return f"{noun}es"
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 

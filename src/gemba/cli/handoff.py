@@ -1,7 +1,8 @@
 """`gemba handoff`: the contract at the end of a turn, checked, explained and given as a template.
 
-Needs neither a workspace nor a server. `check` exits with 1 only where there is a verdict and it refuses; a file that
-cannot be read has none, and is the fault of the command line. A bulk audit holds one line in memory at a time.
+All of that needs neither a workspace nor a server. `check` exits with 1 only where there is a verdict and it refuses; a
+file that cannot be read has none, and is the fault of the command line. A bulk audit holds one line in memory at a
+time. What needs a workspace is in `handoff_dispatch`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import IO, Any
 
 import click
 
+from gemba.cli.handoff_dispatch import dispatch, dispatches
 from gemba.cli.lines import bounded_lines
 from gemba.cli.show import json_option, or_else, print_json
 from gemba.errors import NotFound
@@ -43,9 +45,9 @@ input_option = click.option("--input", "given_in", metavar="ENVELOPE", help="The
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Check the contract in which an agent's turn ends, and get one to fill in.
+    """Give work to agents; check the contract in which a turn ends, and get one to fill in.
 
-    It needs no workspace and no server. Without a command it is `template`.
+    To check one needs no workspace and no server. Without a command it is `template`.
 
     \b
     Example:
@@ -54,6 +56,10 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba handoff explain PLAN_STATUS
     """
     or_else(ctx, template, as_json)
+
+
+command.add_command(dispatch)
+command.add_command(dispatches)
 
 
 @command.command(short_help="Say whether a turn's text is accepted.")
