@@ -71,6 +71,20 @@ def test_a_refusal_is_told_with_its_reason(sqlite_server: RunningServer) -> None
         assert told(process) == ("deny", "Gemba: the operator refused it: not on a Friday")
 
 
+def test_a_hook_whose_client_is_gone_ends_and_uses_up_no_grant(sqlite_server: RunningServer) -> None:
+    with waiting() as process:
+        made = asked(sqlite_server)
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None
+        assert process.wait(timeout=60) == 2
+        assert b"the client is gone" in process.communicate()[1]
+
+    path = f"/api/approvals/{made['id']}"
+    sqlite_server.post(f"{path}/approve", {})
+    assert sqlite_server.get(path)["grant_state"] == "unused"
+
+
 def test_an_edited_command_is_told_and_runs_without_being_asked_about_again(sqlite_server: RunningServer) -> None:
     with waiting() as process:
         path = f"/api/approvals/{asked(sqlite_server)['id']}"

@@ -3,21 +3,25 @@
 Only the tools that run command lines are asked about, and of those lines only the ones that change state or are
 unknown. Nothing is let through without a grant that the server has just consumed for these very bytes; without a
 server, or with an answer that is not understood, the call is denied with a reason that the agent can read. A request
-that nobody answered in time stays open: the same call, made again, finds its answer.
+that nobody answered in time stays open: the same call, made again, finds its answer. Once the client is gone nothing
+is waited for and no grant is used up: nobody would run the command.
 
 Called by `gemba.cli.bridge` for PreToolUse and PermissionRequest with --approvals.
 """
 
 import json
 import os
+import select
 import time
 
 from gemba import wire
 from gemba.cli.hook_input import HookInput, HookSession, Payload
+from gemba.wire import Refused
 
 TYPE_CHECKING = False  # a type checker takes it for true; `typing` would have to be loaded for it
 if TYPE_CHECKING:
     import http.client
+    import socket
 
     from gemba.handoff.risk import Risk
 
@@ -29,6 +33,7 @@ _EXCHANGE_SECONDS = 30.0
 _PAUSE_SECONDS = 0.5  # between two attempts to reach a server that is gone, as one is that starts anew
 _LARGEST_ANSWER = 4 * 1024 * 1024
 _SERVER_FILE_BYTES = 65_536
+_STDOUT = 1
 _NO_SERVER = "start gemba serve, then run exactly the same command again"
 
 
@@ -96,6 +101,7 @@ def _obtain_grant(door: "ApprovalDoor", command: str, risk: "Risk", given: HookI
         raise Denied(f"the operator refused it: {request.get('decision_reason') or 'no reason was given'}")
     if state != "approved":
         raise Denied(f"the request {id} is {state}: run the command again to ask anew")
+    _require_client()
     door.use(id, seal)
 
 
@@ -121,6 +127,7 @@ class ApprovalDoor:
     def wait(self, id: str) -> Payload | None:
         """The request once it is decided, None if it is not in time. A server may go and come back meanwhile."""
         while self._left() > 0:
+            _require_client()
             try:
                 if decided := self._follow(id):
                     return decided
@@ -150,11 +157,11 @@ class ApprovalDoor:
                 raise Denied(_detail(response.read(_LARGEST_ANSWER)))
             line = b": open"
             while line:
-                if line.startswith((b":", b"data:")):
-                    found = self._exchange("GET", f"/api/approvals/{_segment(id)}")
-                    if found.get("state") != "pending":
-                        return found
-                socket.settimeout(max(0.01, self._left()))
+                # Looked at whatever the line says: more may have come with it, and lie in a buffer.
+                found = self._exchange("GET", f"/api/approvals/{_segment(id)}")
+                if found.get("state") != "pending":
+                    return found
+                _listen(socket, self._left())
                 line = response.readline(_LARGEST_ANSWER)
         except http.client.HTTPException as error:
             raise OSError(str(error)) from None
@@ -209,6 +216,24 @@ class ApprovalDoor:
 
     def _left(self) -> float:
         return self._until - time.monotonic()
+
+
+def _listen(server: "socket.socket", seconds: float) -> None:
+    """Until the server says more; TimeoutError when it does not in time."""
+    waiting = select.poll()
+    waiting.register(server, select.POLLIN)
+    waiting.register(_STDOUT, 0)
+    if not waiting.poll(max(0.0, seconds * 1000)):
+        raise TimeoutError("the server said nothing")
+    _require_client()
+
+
+def _require_client() -> None:
+    """Refused once nobody reads what we would say: a client that was killed leaves its hooks behind."""
+    waiting = select.poll()
+    waiting.register(_STDOUT, 0)  # told without being asked for: that the other end is closed
+    if waiting.poll(0):
+        raise Refused("the client is gone, so nobody would run the command")
 
 
 def _segment(id: str) -> str:
