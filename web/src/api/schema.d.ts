@@ -226,6 +226,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a new audit log after one that is gone or changed */
+        post: operations["begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit/verdict": {
         parameters: {
             query?: never;
@@ -237,6 +254,127 @@ export interface paths {
         get: operations["audit_verdict"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is known of this project, by section */
+        get: operations["context"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/context/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One section of what is known */
+        get: operations["context_section"];
+        put?: never;
+        /** Merge a payload into a section */
+        post: operations["apply_context"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/context/{name}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed in a section, newest first */
+        get: operations["context_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/context/{name}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back what changed a section */
+        post: operations["undo_context"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/dispatches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Work given to agents, newest first */
+        get: operations["dispatches"];
+        put?: never;
+        /** Give a piece of work to an agent */
+        post: operations["create_dispatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/dispatches/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One dispatch with the envelope that its agent got */
+        get: operations["dispatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/dispatches/{id}/turn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start the next turn of a dispatch */
+        post: operations["start_dispatch_turn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -498,6 +636,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/handoff/schema.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The JSON Schema of the envelope that ends a turn */
+        get: operations["handoff_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/handoffs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ends of turns, newest first */
+        get: operations["handoffs"];
+        put?: never;
+        /** Hand over the end of a turn: what became of it */
+        post: operations["submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/handoffs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One handoff: its envelope, its checks, what became of it */
+        get: operations["handoff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -526,6 +716,91 @@ export interface paths {
         get: operations["me"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents want remembered, newest first */
+        get: operations["memories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory with its source */
+        get: operations["memory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remember this, as suggested or edited */
+        post: operations["accept_memory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do not remember this, nor offer it again */
+        post: operations["reject_memory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the decision back: it waits again */
+        post: operations["reopen_memory"];
         delete?: never;
         options?: never;
         head?: never;
@@ -640,6 +915,37 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AcceptMemory
+         * @description Remember it, as it was suggested or changed in what is given here.
+         */
+        AcceptMemory: {
+            /** @default null */
+            slug?: string | null;
+            /** @default null */
+            type?: ("atom" | "decision" | "negative") | null;
+            /** @default null */
+            class?: ("anchor" | "log" | "thread") | null;
+            /** @default null */
+            body?: string | null;
+            /** @default null */
+            surfaces?: string[] | null;
+        };
+        /**
+         * AgentContractHandoff
+         * @description What is wanted, and what the output must hold beyond the ordinary.
+         */
+        AgentContractHandoff: {
+            goal: string;
+            /** @default [] */
+            acceptance_criteria?: string[];
+            /** @default [] */
+            scope?: string[];
+            /** @default false */
+            consolidation_required?: boolean;
+            /** @default false */
+            cross_check_required?: boolean;
+        };
+        /**
          * Answer
          * @description What was answered to an earlier ask, or what a rule answers.
          */
@@ -653,7 +959,47 @@ export interface components {
         /** Answered */
         Answered: {
             answered: components["schemas"]["Escalation"][];
-            refused: components["schemas"]["Refusal"][];
+            refused: components["schemas"]["gemba.escalations.verbs.Refusal"][];
+        };
+        /**
+         * Applied
+         * @description What an accepted handoff changed: revisions of sections, ids of suggested memories, and what there is to say.
+         */
+        Applied: {
+            /** @default [] */
+            contracts?: components["schemas"]["AppliedContract"][];
+            /** @default [] */
+            memory?: string[];
+            /** @default [] */
+            warnings?: components["schemas"]["AppliedWarning"][];
+        };
+        /**
+         * AppliedContext
+         * @description The section as it is now, what changed in it, and what there is to say of what was applied.
+         */
+        AppliedContext: {
+            section: components["schemas"]["ContextSection"];
+            changes: components["schemas"]["ContextChange"][];
+            warnings: components["schemas"]["ContextWarning"][];
+        };
+        /** AppliedContract */
+        AppliedContract: {
+            contract: string;
+            revision: number;
+        };
+        /** AppliedWarning */
+        AppliedWarning: {
+            pointer: string;
+            message: string;
+        };
+        /**
+         * ApplyContext
+         * @description Merge a payload into a section. `strict`: refuse values of a running system, as a strict section does anyway.
+         */
+        ApplyContext: {
+            payload: Record<string, never>;
+            /** @default false */
+            strict?: boolean;
         };
         /**
          * Approval
@@ -680,6 +1026,7 @@ export interface components {
             superseded_by: string | null;
             decided_at: string | null;
             decided_by: string | null;
+            confirmed_by: string | null;
             decision_reason: string | null;
             escalation_id: string;
             grant_state: components["schemas"]["GrantState"] | null;
@@ -701,11 +1048,14 @@ export interface components {
         };
         /**
          * Approve
-         * @description A remark for the record, if there is one.
+         * @description A remark for the record, if there is one. `seals` are the hashes of all that was shown, in the order of the
+         *         plan: where something else waits by now, nothing is approved.
          */
         Approve: {
             /** @default  */
             reason?: string;
+            /** @default null */
+            seals?: string[] | null;
         };
         /**
          * Assumption
@@ -806,15 +1156,40 @@ export interface components {
         };
         /**
          * AuditVerdict
-         * @description Whether the audit log is as it was written; else its first bad entry, and what is wrong there.
+         * @description Whether the audit log is as it was written; else its first bad entry, what is wrong there, and what to do.
+         *         `begun`: the log is not the first of this workspace; the `entries` before that one are not vouched for.
          */
         AuditVerdict: {
             ok: boolean;
             entries: number;
             anchors: number;
-            number: number | null;
-            what: string | null;
-            detail: string | null;
+            /** @default null */
+            number?: number | null;
+            /** @default null */
+            what?: string | null;
+            /** @default null */
+            detail?: string | null;
+            /** @default null */
+            hint?: string | null;
+            /** @default null */
+            begun?: components["schemas"]["Begun"] | null;
+        };
+        /**
+         * Begin
+         * @description Why a new log is begun: it is the first thing that the new one says.
+         */
+        Begin: {
+            reason: string;
+        };
+        /**
+         * Begun
+         * @description The entry with which a new log began.
+         */
+        Begun: {
+            number: number;
+            at: string;
+            by: string;
+            reason: string;
         };
         /**
          * Channel
@@ -835,15 +1210,73 @@ export interface components {
             ok: boolean;
             problem: string | null;
         };
-        /** Check */
-        Check: {
-            id: string;
-            label: string;
+        /**
+         * ContextChange
+         * @description One place of a section that is different since: what was added has no `before`, what was removed no `after`.
+         */
+        ContextChange: {
+            pointer: string;
             /** @enum {unknown} */
-            status: "fail" | "ok" | "warn";
-            detail: string;
-            /** @default null */
-            hint?: string | null;
+            kind: "added" | "merged" | "overwritten" | "removed" | "united";
+            before?: unknown;
+            after?: unknown;
+        };
+        /**
+         * ContextHistory
+         * @description The revisions of a section, newest first.
+         */
+        ContextHistory: {
+            revisions: components["schemas"]["ContextRevision"][];
+            total: number;
+            next_cursor: string | null;
+        };
+        /** ContextList */
+        ContextList: {
+            sections: components["schemas"]["ContextSection"][];
+            as_of: number;
+        };
+        /**
+         * ContextRevision
+         * @description One change of a section. `source` is the handoff that it came with, or "operator".
+         */
+        ContextRevision: {
+            revision: number;
+            at: string;
+            by: string;
+            source: string;
+            undoes: number | null;
+            changes: components["schemas"]["ContextChange"][];
+            warnings: components["schemas"]["ContextWarning"][];
+        };
+        /**
+         * ContextSection
+         * @description A section: what it is about, who writes it, what is known in it. `revision` 0: nothing was ever written.
+         *
+         *         `standing` is the last revision that is in effect, which `undo` takes back; `warnings` are about the value as it is.
+         */
+        ContextSection: {
+            name: string;
+            declared: boolean;
+            paths: string[];
+            writers: string[];
+            strict: boolean;
+            revision: number;
+            standing: number;
+            value: Record<string, never>;
+            warnings: components["schemas"]["ContextWarning"][];
+            changed_at: string | null;
+            changed_by: string | null;
+            source: string | null;
+        };
+        /**
+         * ContextWarning
+         * @description What a person should look at: LIVE_STATE, or MERGE for what the merge had to decide.
+         */
+        ContextWarning: {
+            /** @enum {unknown} */
+            code: "LIVE_STATE" | "MERGE";
+            pointer: string;
+            message: string;
         };
         /**
          * Delivery
@@ -858,7 +1291,7 @@ export interface components {
         Diagnosis: {
             /** @enum {unknown} */
             status: "fail" | "ok" | "warn";
-            checks: components["schemas"]["Check"][];
+            checks: components["schemas"]["gemba.doctor.Check"][];
             counters: {
                 [key: string]: number;
             };
@@ -877,6 +1310,40 @@ export interface components {
             text?: string;
         };
         /**
+         * Dispatch
+         * @description A dispatch as the API, the page and the command line show it; in a list, without its envelope.
+         */
+        Dispatch: {
+            id: string;
+            agent_id: string;
+            session_id: string | null;
+            role: string | null;
+            task_id: string | null;
+            provider: string;
+            folder: string;
+            goal: string;
+            policy: components["schemas"]["GateSettings"];
+            status: components["schemas"]["PlanStatus"] | null;
+            in_progress: number;
+            turn: number;
+            repairs: string[][];
+            accepted_id: string | null;
+            completed_at: string | null;
+            created_at: string;
+            changed_at: string;
+            envelope: components["schemas"]["InputEnvelope"] | null;
+        };
+        /**
+         * DispatchList
+         * @description A page of dispatches, without their envelopes.
+         */
+        DispatchList: {
+            dispatches: components["schemas"]["Dispatch"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
          * Edit
          * @description What to run instead, to the letter.
          */
@@ -892,6 +1359,19 @@ export interface components {
             outcome: "failed" | "succeeded";
             /** @default  */
             text?: string;
+        };
+        /**
+         * EnvelopeSchema
+         * @description The JSON Schema of an output envelope, and nothing around it.
+         */
+        EnvelopeSchema: {
+            $schema: string;
+            title: string;
+            description: string;
+            type: string;
+            properties: Record<string, never>;
+            required: string[];
+            allOf: Record<string, never>[];
         };
         /**
          * Escalation
@@ -972,13 +1452,145 @@ export interface components {
             heard_at: string;
         };
         /**
+         * GateSettings
+         * @description `[handoff.gate]`: what a gate makes of each check of the world: none of it, a line in the verdict, or a refusal
+         *         of a COMPLETE that fails it. A dispatch may say otherwise.
+         *
+         *         A command is the agent's own words, and to run it again is the operator's choice: off unless a gate says otherwise.
+         */
+        GateSettings: {
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            files_produced?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            artifacts_written?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            files_modified?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            line_counts?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            commands_run?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            verification?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            tool_calls?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            uncommitted?: "off" | "report" | "require";
+            /**
+             * @default report
+             * @enum {unknown}
+             */
+            unpushed?: "off" | "report" | "require";
+            /**
+             * @default off
+             * @enum {unknown}
+             */
+            rerun_verification?: "off" | "report" | "require";
+            /**
+             * @default off
+             * @enum {unknown}
+             */
+            rerun_commands?: "off" | "report" | "require";
+        };
+        /**
          * GrantState
          * @enum {unknown}
          */
         GrantState: "consumed" | "failed" | "succeeded" | "unknown" | "unused";
+        /**
+         * Handoff
+         * @description A handoff as the API, the page and the command line show it; in a list, without its document.
+         */
+        Handoff: {
+            id: string;
+            dispatch_id: string | null;
+            session_id: string | null;
+            agent_id: string | null;
+            turn: number | null;
+            /** @enum {unknown} */
+            source: "api" | "cli" | "hook" | "mcp";
+            event: string | null;
+            content_hash: string;
+            state: components["schemas"]["HandoffState"];
+            plan_status: components["schemas"]["PlanStatus"] | null;
+            verdict: components["schemas"]["HandoffVerdict"];
+            checks: components["schemas"]["gemba.handoff.check.Check"][];
+            refused_by: ("repairs_spent" | "status" | "verdict" | "world") | null;
+            refusal: components["schemas"]["gemba.handoff.handoffs.Refusal"] | null;
+            told: string;
+            applied: components["schemas"]["Applied"];
+            summary: string;
+            escalation_id: string | null;
+            created_at: string;
+            concluded_at: string | null;
+            document: Record<string, never> | null;
+        };
+        /**
+         * HandoffList
+         * @description A page of handoffs, each without its document.
+         */
+        HandoffList: {
+            handoffs: components["schemas"]["Handoff"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * HandoffState
+         * @enum {unknown}
+         */
+        HandoffState: "accepted" | "checking" | "refused";
+        /**
+         * HandoffVerdict
+         * @description The verdict on its shape. `action` is what followed in all: accept, repair or escalate.
+         */
+        HandoffVerdict: {
+            valid: boolean;
+            plan_status: components["schemas"]["PlanStatus"] | null;
+            missing: string[];
+            invalid: string[];
+            warnings: string[];
+            findings: components["schemas"]["VerdictFinding"][];
+            /** @enum {unknown} */
+            action: "accept" | "escalate" | "repair";
+        };
         /** Health */
         Health: {
             status: string;
+        };
+        /**
+         * InputEnvelope
+         * @description Everything a turn begins with.
+         */
+        InputEnvelope: {
+            project_knowledge: components["schemas"]["ProjectKnowledge"];
+            surface_routing: components["schemas"]["SurfaceRouting"];
+            agent_contract_handoff: components["schemas"]["AgentContractHandoff"];
+            write_permissions: components["schemas"]["WritePermissions"];
+            metadata: components["schemas"]["Metadata"];
         };
         /**
          * Lifecycle
@@ -1025,6 +1637,114 @@ export interface components {
             operator: string;
         };
         /**
+         * Memory
+         * @description Something that a person wanted remembered. A thread is about the surfaces of the turn that it came from.
+         */
+        Memory: {
+            slug: string;
+            body: string;
+            /** @default atom */
+            type?: string;
+            /** @default thread */
+            class?: string;
+            /** @default  */
+            source?: string;
+            /** @default [] */
+            surfaces?: string[];
+        };
+        /** MemoryList */
+        MemoryList: {
+            memories: components["schemas"]["MemoryView"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * MemoryState
+         * @enum {unknown}
+         */
+        MemoryState: "accepted" | "rejected" | "suggested";
+        /**
+         * MemoryView
+         * @description A memory as the API, the page and the command line show it. `source` is the handoff that it came with.
+         */
+        MemoryView: {
+            id: string;
+            state: components["schemas"]["MemoryState"];
+            slug: string;
+            type: string;
+            class: string;
+            description: string;
+            body: string;
+            rationale: string;
+            surfaces: string[];
+            source: string;
+            warnings: string[];
+            created_at: string;
+            decided_at: string | null;
+            decided_by: string | null;
+            decision_reason: string | null;
+        };
+        /**
+         * Metadata
+         * @description Whose turn this is: for traces, not for control flow.
+         */
+        Metadata: {
+            session_id: string;
+            agent_id: string;
+            dispatch_id: string;
+            provider: string;
+            contract_version: string;
+            /** @default null */
+            task_id?: string | null;
+        };
+        /**
+         * NewDispatch
+         * @description What is wanted, of whom, and where. `gate` says of single checks what becomes of a COMPLETE that fails them (off,
+         *         report, require); of the others the workspace's settings do. Without a folder it is the workspace's.
+         */
+        NewDispatch: {
+            goal: string;
+            /** @default [] */
+            acceptance_criteria?: string[];
+            /** @default [] */
+            scope?: string[];
+            /** @default [] */
+            targets?: string[];
+            /** @default null */
+            role?: string | null;
+            /** @default [] */
+            upstream_roles?: string[];
+            /** @default null */
+            reviews?: string | null;
+            /** @default false */
+            assisting?: boolean;
+            /** @default [] */
+            adjacent_agents?: string[];
+            /** @default null */
+            session_id?: string | null;
+            /** @default claude */
+            provider?: string;
+            /** @default null */
+            task_id?: string | null;
+            /** @default null */
+            folder?: string | null;
+            /** @default {} */
+            gate?: {
+                [key: string]: string;
+            };
+            /** @default false */
+            with_logs?: boolean;
+        };
+        /**
+         * NextTurn
+         * @description Why there is another one, for the record.
+         */
+        NextTurn: {
+            /** @default  */
+            reason?: string;
+        };
+        /**
          * Nothing
          * @description A body without fields.
          */
@@ -1044,6 +1764,11 @@ export interface components {
             text: string;
             at: string;
         };
+        /**
+         * PlanStatus
+         * @enum {unknown}
+         */
+        PlanStatus: "APPROVAL_REQUEST" | "BLOCKED" | "COMPLETE" | "IN_PROGRESS" | "NEEDS_INPUT";
         /**
          * PolicyList
          * @description The policies in the order in which they are tried, every channel, and the file that they stand in.
@@ -1112,6 +1837,16 @@ export interface components {
             allowed?: unknown;
         };
         /**
+         * ProjectKnowledge
+         * @description The context contracts of the workspace by their names, and what is remembered.
+         */
+        ProjectKnowledge: {
+            /** @default {} */
+            sections?: Record<string, never>;
+            /** @default [] */
+            memory?: components["schemas"]["Memory"][];
+        };
+        /**
          * Proposal
          * @description An answer that must pass a check or a second person before it is given.
          */
@@ -1131,15 +1866,6 @@ export interface components {
             note: string | null;
         };
         /**
-         * Refusal
-         * @description One of several for which it could not be done, and why.
-         */
-        Refusal: {
-            id: string;
-            code: string;
-            detail: string;
-        };
-        /**
          * Refuse
          * @description Why not; the agent reads it.
          */
@@ -1154,6 +1880,14 @@ export interface components {
             text: string;
         };
         /**
+         * RejectMemory
+         * @description Do not remember it, and do not offer it again. A reason for the record, if there is one.
+         */
+        RejectMemory: {
+            /** @default  */
+            reason?: string;
+        };
+        /**
          * ReopenAll
          * @description Take several answers back.
          */
@@ -1163,7 +1897,7 @@ export interface components {
         /** Reopened */
         Reopened: {
             reopened: components["schemas"]["Escalation"][];
-            refused: components["schemas"]["Refusal"][];
+            refused: components["schemas"]["gemba.escalations.verbs.Refusal"][];
         };
         /**
          * ReportedState
@@ -1359,6 +2093,49 @@ export interface components {
          */
         State: "acknowledged" | "dismissed" | "expired" | "open" | "resolved" | "snoozed" | "withdrawn";
         /**
+         * Submit
+         * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
+         */
+        Submit: {
+            /** @default null */
+            text?: string | null;
+            envelope?: unknown;
+            /** @default null */
+            dispatch_id?: string | null;
+            /** @default null */
+            session_id?: string | null;
+            /** @default null */
+            agent_id?: string | null;
+            /** @default false */
+            strict?: boolean;
+            /**
+             * @default api
+             * @enum {unknown}
+             */
+            source?: "api" | "cli" | "mcp";
+        };
+        /**
+         * SurfaceRouting
+         * @description Which sections the targets lie in, and who else works there.
+         */
+        SurfaceRouting: {
+            /** @default [] */
+            surfaces?: string[];
+            /** @default false */
+            multi_surface?: boolean;
+            /**
+             * @default primary
+             * @enum {unknown}
+             */
+            role?: "assisting" | "primary";
+            /** @default [] */
+            adjacent_agents?: string[];
+        };
+        /** UndoContext */
+        UndoContext: {
+            revision: number;
+        };
+        /**
          * Urgency
          * @enum {unknown}
          */
@@ -1374,6 +2151,14 @@ export interface components {
             requester: string;
             /** @default  */
             session_id?: string;
+        };
+        /** VerdictFinding */
+        VerdictFinding: {
+            code: string;
+            pointer: string;
+            severity: string;
+            message: string;
+            hint: string;
         };
         /**
          * Verify
@@ -1417,6 +2202,56 @@ export interface components {
         Withdraw: {
             /** @default  */
             reason?: string;
+        };
+        /**
+         * WritePermissions
+         * @description The exact names of the contracts that this turn may update.
+         */
+        WritePermissions: {
+            /** @default [] */
+            writable_sections?: string[];
+        };
+        /** Check */
+        "gemba.doctor.Check": {
+            id: string;
+            label: string;
+            /** @enum {unknown} */
+            status: "fail" | "ok" | "warn";
+            detail: string;
+            /** @default null */
+            hint?: string | null;
+        };
+        /**
+         * Refusal
+         * @description One of several for which it could not be done, and why.
+         */
+        "gemba.escalations.verbs.Refusal": {
+            id: string;
+            code: string;
+            detail: string;
+        };
+        /**
+         * Check
+         * @description One line of a verdict. Its name is a field of the policy; its texts are bounded and can be stored.
+         */
+        "gemba.handoff.check.Check": {
+            name: string;
+            claimed: string;
+            found: string;
+            /** @enum {unknown} */
+            verdict: "failed" | "ok" | "unknown";
+            /** @default  */
+            note?: string;
+        };
+        /**
+         * Refusal
+         * @description Why a handoff with a valid verdict was not accepted, and which statuses would be.
+         */
+        "gemba.handoff.handoffs.Refusal": {
+            code: string;
+            message: string;
+            /** @default [] */
+            allowed?: string[];
         };
     };
     responses: never;
@@ -2053,6 +2888,51 @@ export interface operations {
             };
         };
     };
+    begin: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Begin"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Begun"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     audit_verdict: {
         parameters: {
             query?: never;
@@ -2069,6 +2949,395 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditVerdict"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    context: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    context_section: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextSection"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_context: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyContext"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedContext"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    context_history: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextHistory"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_context: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UndoContext"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedContext"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dispatches: {
+        parameters: {
+            query?: {
+                session?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispatchList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_dispatch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDispatch"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispatch"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dispatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispatch"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_dispatch_turn: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NextTurn"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispatch"];
                 };
             };
             /** @description Refused */
@@ -2773,6 +4042,174 @@ export interface operations {
             };
         };
     };
+    handoff_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnvelopeSchema"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    handoffs: {
+        parameters: {
+            query?: {
+                dispatch?: string;
+                session?: string;
+                state?: string;
+                plan_status?: "APPROVAL_REQUEST" | "BLOCKED" | "COMPLETE" | "IN_PROGRESS" | "NEEDS_INPUT";
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HandoffList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Submit"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handoff"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    handoff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handoff"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -2827,6 +4264,230 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memories: {
+        parameters: {
+            query?: {
+                state?: string;
+                class?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_memory: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptMemory"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reject_memory: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RejectMemory"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reopen_memory: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryView"];
                 };
             };
             /** @description Refused */

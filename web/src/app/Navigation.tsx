@@ -1,6 +1,10 @@
-/** The way between screens, with what waits on each. */
+/**
+ * The way between screens, in groups, with what waits on each. Where there is no room for all of them, what waits stands
+ * under the thumb and the rest behind one button.
+ */
+import { useRef } from "react";
 import { Icon, type IconName } from "../ui/Icon";
-import { linkTo, ROUTES, type Place, type RouteName } from "./routes";
+import { GROUPS, linkTo, ROUTES, type GroupName, type Place, type RouteName } from "./routes";
 
 export interface Badge {
   text: string;
@@ -20,29 +24,63 @@ const ICONS: Record<RouteName, IconName> = {
   health: "pulse",
 };
 
+const NAMES = Object.keys(ROUTES) as RouteName[];
+const namesIn = (group: GroupName) => NAMES.filter((name) => ROUTES[name].group === group);
+const BEHIND = NAMES.filter((name) => ROUTES[name].group !== "waiting");
+
 interface Props {
   current: Place["name"];
   badges: Partial<Record<RouteName, Badge | null>>;
 }
 
 export function Navigation({ current, badges }: Props) {
+  const behind = useRef<HTMLDivElement>(null);
+  const isBehind = BEHIND.some((name) => name === current);
   return (
     <nav className="nav" aria-label="Screens">
-      {(Object.keys(ROUTES) as RouteName[]).map((name) => {
-        const badge = badges[name] ?? null;
-        return (
-          <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : undefined}>
-            <Icon name={ICONS[name]} />
-            <span className="nav-title">{ROUTES[name].title}</span>
-            {badge !== null && badge.text !== "0" && (
-              <span className="badge" data-strong={badge.strong || undefined} data-tone={badge.tone}>
-                {badge.text}
-                <span className="visually-hidden"> {badge.label}</span>
-              </span>
-            )}
-          </a>
-        );
-      })}
+      <Group group="waiting" current={current} badges={badges} />
+      <button type="button" className="nav-more" popoverTarget="screens-behind" data-current={isBehind || undefined}>
+        <Icon name="more" />
+        More
+        <BadgeMark badge={BEHIND.map((name) => badges[name]).find((badge) => badge?.tone !== undefined)} />
+      </button>
+      <div
+        ref={behind}
+        id="screens-behind"
+        className="nav-behind"
+        popover="auto"
+        onClick={() => behind.current?.hidePopover()}
+      >
+        <Group group="record" current={current} badges={badges} />
+        <Group group="setup" current={current} badges={badges} />
+      </div>
     </nav>
+  );
+}
+
+function Group({ group, current, badges }: Props & { group: GroupName }) {
+  return (
+    <div className="nav-group" role="group" aria-labelledby={`nav-${group}`}>
+      <p id={`nav-${group}`} className="nav-group-title">
+        {GROUPS[group]}
+      </p>
+      {namesIn(group).map((name) => (
+        <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : undefined}>
+          <Icon name={ICONS[name]} />
+          <span className="nav-title">{ROUTES[name].title}</span>
+          <BadgeMark badge={badges[name]} />
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function BadgeMark({ badge }: { badge: Badge | null | undefined }) {
+  if (!badge || badge.text === "0") return null;
+  return (
+    <span className="badge" data-strong={badge.strong || undefined} data-tone={badge.tone}>
+      {badge.text}
+      <span className="visually-hidden"> {badge.label}</span>
+    </span>
   );
 }

@@ -5,15 +5,28 @@
 import { useSyncExternalStore, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
 
+interface Route {
+  path: string;
+  title: string;
+  /** After `g`; no two have the same. */
+  key: string;
+  group: GroupName;
+}
+
+/** How the navigation is grouped: what waits for the operator, what happened, how it is set up. */
+export const GROUPS = { waiting: "Waiting", record: "Record", setup: "Setup" } as const;
+
+export type GroupName = keyof typeof GROUPS;
+
 export const ROUTES = {
-  inbox: { path: "/", title: "Inbox", key: "i" },
-  answered: { path: "/answered", title: "Answered", key: "d" },
-  assumptions: { path: "/assumptions", title: "Assumptions", key: "a" },
-  rules: { path: "/rules", title: "Rules", key: "r" },
-  policies: { path: "/policies", title: "Policies", key: "p" },
-  attention: { path: "/attention", title: "Attention", key: "t" },
-  health: { path: "/health", title: "Health", key: "h" },
-} as const;
+  inbox: { path: "/", title: "Inbox", key: "i", group: "waiting" },
+  assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
+  answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
+  attention: { path: "/attention", title: "Attention", key: "t", group: "record" },
+  rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },
+  policies: { path: "/policies", title: "Policies", key: "p", group: "setup" },
+  health: { path: "/health", title: "Health", key: "h", group: "setup" },
+} as const satisfies Record<string, Route>;
 
 const ONE_OF = { session: "/sessions/", escalation: "/escalations/" } as const;
 
