@@ -5,7 +5,7 @@ import { api, payload } from "./client";
 import { byLastSettled, byUrgencyThenAge, isUnresolved, placedIn } from "./escalation-list";
 import { isWorthRetrying } from "./problem";
 import type { paths } from "./schema";
-import type { Escalation, EscalationList } from "./types";
+import type { Escalation, EscalationList, MemoryState } from "./types";
 
 const PAGE = 200;
 /** More cards than anyone can answer in a sitting; the rest moves up as the first are answered. */
@@ -18,6 +18,9 @@ const SEARCHES_KEPT = 60_000;
 export const ASKED = ["asked"] as const;
 const ASSUMPTION_LIMIT = 200;
 const RULE_LIMIT = 200;
+const MEMORY_LIMIT = 100;
+/** What agents want remembered, in whatever state: any memory's event makes it out of date. */
+export const MEMORIES = ["memories"] as const;
 const FULL_TEXTS_KEPT = 60_000;
 
 export const queryClient = new QueryClient({
@@ -173,6 +176,20 @@ export const rulesQuery = queryOptions({
   queryFn: ({ signal }) =>
     upToDate(async () => payload(await api.GET("/api/rules", { params: { query: { limit: RULE_LIMIT } }, signal }))),
 });
+
+function memoriesQuery(state: MemoryState) {
+  return queryOptions({
+    queryKey: [...MEMORIES, state],
+    queryFn: ({ signal }) =>
+      upToDate(async () =>
+        payload(await api.GET("/api/memories", { params: { query: { state, limit: MEMORY_LIMIT } }, signal })),
+      ),
+  });
+}
+
+export const waitingMemoriesQuery = memoriesQuery("suggested");
+export const acceptedMemoriesQuery = memoriesQuery("accepted");
+export const rejectedMemoriesQuery = memoriesQuery("rejected");
 
 export const policiesQuery = queryOptions({
   queryKey: ["policies"],

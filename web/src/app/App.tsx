@@ -10,6 +10,7 @@ import { HealthScreen } from "../health/HealthScreen";
 import { EscalationScreen } from "../history/EscalationScreen";
 import { SessionScreen } from "../history/SessionScreen";
 import { InboxScreen } from "../inbox/InboxScreen";
+import { MemoryScreen } from "../memory/MemoryScreen";
 import { PoliciesScreen } from "../policies/PoliciesScreen";
 import { RulesScreen } from "../rules/RulesScreen";
 import { EmptyState } from "../ui/Notice";
@@ -21,6 +22,7 @@ const SCREENS: Record<RouteName, () => React.ReactNode> = {
   inbox: InboxScreen,
   answered: AnsweredScreen,
   assumptions: AssumptionsScreen,
+  memory: MemoryScreen,
   rules: RulesScreen,
   policies: PoliciesScreen,
   attention: AttentionScreen,

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { isActive } from "../api/escalation-list";
-import { doctorQuery, unresolvedQuery } from "../api/queries";
+import { doctorQuery, unresolvedQuery, waitingMemoriesQuery } from "../api/queries";
 import { useUnseenAssumptions } from "../assumptions/unseen";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
@@ -22,6 +22,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   const diagnosis = useQuery(doctorQuery).data;
   const health = diagnosis?.status;
   const unseen = useUnseenAssumptions();
+  const memories = useQuery(waitingMemoriesQuery).data?.total ?? 0;
   const announcement = useAnnouncement();
   useGlobalKeys(() => setHelpIsOpen(true));
   useAttention(inbox, place.title, diagnosis?.workspace);
@@ -30,6 +31,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   const badges: Partial<Record<RouteName, Badge | null>> = {
     inbox: inbox ? { text: String(inbox.total - snoozed), label: "waiting", strong: true } : null,
     assumptions: { text: String(unseen), label: "new", strong: false },
+    memory: { text: String(memories), label: "waiting", strong: false },
     health:
       health === "warn" || health === "fail" ? { text: "!", label: "needs a look", strong: false, tone: health } : null,
   };

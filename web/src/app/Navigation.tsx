@@ -18,6 +18,7 @@ const ICONS: Record<RouteName, IconName> = {
   inbox: "inbox",
   answered: "check",
   assumptions: "fork",
+  memory: "bookmark",
   rules: "stamp",
   policies: "clock",
   attention: "bars",

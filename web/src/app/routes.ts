@@ -21,6 +21,7 @@ export type GroupName = keyof typeof GROUPS;
 export const ROUTES = {
   inbox: { path: "/", title: "Inbox", key: "i", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
+  memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
   answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
   attention: { path: "/attention", title: "Attention", key: "t", group: "record" },
   rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },

@@ -6,6 +6,7 @@ import {
   ASKED,
   assumptionsQuery,
   doctorQuery,
+  MEMORIES,
   placeEscalations,
   queryClient,
   readEscalation,
@@ -62,6 +63,8 @@ function apply(message: Message): void {
     if (message.event === "escalation.resolved") changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
     changedSides(rulesQuery.queryKey);
+  } else if (message.event.startsWith("memory")) {
+    changedSides(MEMORIES);
   } else if (message.event.startsWith("assumption")) {
     changedSides(assumptionsQuery.queryKey);
     changedSides(ASKED);

@@ -27,7 +27,7 @@ function ToastBox({ toast }: { toast: Toast }) {
   const box = useRef<HTMLDivElement>(null);
   useHandOverFocus(box);
   const left = useWords((now) => String(Math.max(0, Math.ceil((toast.until - now) / 1_000))));
-  const offered = toast.phase === "offered" && toast.ids.length > 0 && left !== "0";
+  const offered = toast.phase === "offered" && toast.back !== null && left !== "0";
   const stays = toast.refused.length > 0 || toast.phase === "failed";
   return (
     <div ref={box} className="toast" role="group" aria-label="Last answer" data-tone={stays ? "warn" : undefined}>

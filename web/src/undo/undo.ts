@@ -1,7 +1,7 @@
 /**
- * The last answer, and the way back from it. The server holds the reply until its time is up, so a closed tab neither loses
- * the answer nor sends it early; this keeps only what the page needs to offer the way back, and who was answered by
- * somebody else meanwhile.
+ * The last answer or decision, and the way back from it. The server holds a reply until its time is up, so a closed tab
+ * neither loses the answer nor sends it early; this keeps only what the page needs to offer the way back, and who was
+ * answered by somebody else meanwhile.
  */
 import { useSyncExternalStore } from "react";
 import { api, newConfirmId, payload } from "../api/client";
@@ -10,19 +10,24 @@ import { placeEscalations, readEscalation } from "../api/queries";
 import type { Escalation, Refusal } from "../api/types";
 import { writeDraft } from "../inbox/drafts";
 import { announce } from "../ui/announce";
+import { holdSeconds } from "./hold";
 
 /** One that did not take the answer: why, and what it was answered with when somebody was first. */
 export interface NotDone extends Refusal {
   escalation: Escalation | null;
 }
 
+/** What became of taking back. */
+interface TakenBack {
+  words: string;
+  refused: Refusal[];
+}
+
 export interface Toast {
   words: string;
-  /** Those that can be taken back, until then on this page's clock. */
-  ids: string[];
+  /** The way back, where there is one, until then on this page's clock. */
+  back: (() => Promise<TakenBack>) | null;
   until: number;
-  /** What had been typed, to be found in the reply box again. */
-  typed: string;
   refused: NotDone[];
   phase: "offered" | "undoing" | "done" | "failed";
 }
@@ -65,12 +70,24 @@ export function offerUndo(answered: Escalation[], refused: Refusal[], typed: str
   const words = answered.length === 0 ? "Not answered" : answered.length === 1 ? what : `${what} ${answered.length}`;
   const ids = held.map((one) => one.id);
   const notDone = refused.map((one) => ({ ...one, escalation: null }));
-  show({ words, ids, until, typed, refused: notDone, phase: "offered" });
-  const left = Math.round((until - Date.now()) / 1_000);
-  const way = ids.length > 0 ? `. Press u within ${left} seconds to undo` : "";
+  const back = ids.length > 0 ? () => takeBackAnswers(ids, typed) : null;
+  show({ words, back, until, refused: notDone, phase: "offered" });
   const rest = refused.length > 0 ? `. ${refused.length} not answered` : "";
-  announce(`${words}${rest}${way}`);
+  announce(`${words}${rest}${wayBack()}`);
   if (notDone.length > 0) void readFirstAnswers(notDone);
+}
+
+/** Says what was decided and offers the way back, for as long as the operator wants it for answers. */
+export function offerWayBack(words: string, takeBack: () => Promise<TakenBack>): void {
+  const until = Date.now() + holdSeconds() * 1_000;
+  show({ words, back: holdSeconds() > 0 ? takeBack : null, until, refused: [], phase: "offered" });
+  announce(`${words}${wayBack()}`);
+}
+
+/** The way back, for those who do not see it. */
+function wayBack(): string {
+  if (toast === null || !canUndo()) return "";
+  return `. Press u within ${Math.round((toast.until - Date.now()) / 1_000)} seconds to undo`;
 }
 
 /** Whoever came first is shown with the answer that stands. */
@@ -83,7 +100,7 @@ async function readFirstAnswers(refused: NotDone[]): Promise<void> {
 }
 
 export function canUndo(): boolean {
-  return toast !== null && toast.phase === "offered" && toast.ids.length > 0 && Date.now() < toast.until;
+  return toast !== null && toast.phase === "offered" && toast.back !== null && Date.now() < toast.until;
 }
 
 const expecting = new Set<(ids: string[]) => void>();
@@ -96,29 +113,30 @@ export function onTakenBack(listener: (ids: string[]) => void): () => void {
 
 /** Takes the last answer back. True when there was one to take back. */
 export function undo(): boolean {
-  if (toast === null || !canUndo()) return false;
+  if (toast === null || toast.back === null || !canUndo()) return false;
   const undone = toast;
   show({ ...undone, phase: "undoing" });
-  void takeBack(undone.ids).then(
-    ({ reopened, refused }) => {
-      if (undone.typed !== "") for (const one of reopened) writeDraft(one.id, undone.typed);
-      placeEscalations(reopened);
-      for (const listener of expecting) listener(reopened.map((one) => one.id));
-      const words = reopened.length === 1 ? "Taken back" : `Taken back ${reopened.length}`;
+  void toast.back().then(
+    ({ words, refused }) => {
       announce(words);
       const notDone = refused.map((one) => ({ ...one, escalation: null }));
-      show({ words, ids: [], until: 0, typed: "", refused: notDone, phase: "done" });
+      show({ words, back: null, until: 0, refused: notDone, phase: "done" });
       if (notDone.length > 0) void readFirstAnswers(notDone);
     },
     (error: unknown) => {
       announce(`Not taken back. ${explain(error)}`);
-      show({ ...undone, words: `Not taken back. ${explain(error)}`, ids: [], phase: "failed" });
+      show({ ...undone, words: `Not taken back. ${explain(error)}`, back: null, phase: "failed" });
     },
   );
   return true;
 }
 
-async function takeBack(ids: string[]) {
+/** Answers that are still held wait again; what had been typed is found in the reply box again. */
+async function takeBackAnswers(ids: string[], typed: string): Promise<TakenBack> {
   const params = { header: { "X-GEMBA-Confirm": newConfirmId() } };
-  return payload(await api.POST("/api/escalations/reopen", { params, body: { ids } }));
+  const { reopened, refused } = payload(await api.POST("/api/escalations/reopen", { params, body: { ids } }));
+  if (typed !== "") for (const one of reopened) writeDraft(one.id, typed);
+  placeEscalations(reopened);
+  for (const listener of expecting) listener(reopened.map((one) => one.id));
+  return { words: reopened.length === 1 ? "Taken back" : `Taken back ${reopened.length}`, refused };
 }
