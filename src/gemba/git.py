@@ -99,6 +99,12 @@ def shared_folder(folder: str) -> str | None:
     return None if told is None else str(Path(folder, told.removesuffix("\n")).resolve())
 
 
+def remotes(folder: str) -> list[str]:
+    """The addresses of a repository's remotes as they are configured, with whatever credentials are in them."""
+    told = _list(folder, "config", "--local", "-z", "--get-regexp", r"^remote\..*\.url$", literal=False)
+    return [pair.partition("\n")[2] for pair in told or ()]
+
+
 def unpushed(folder: str, tree: Tree) -> int | None:
     """How many commits no remote has; None when there is no remote to compare with."""
     if tree.ahead is not None:

@@ -21,7 +21,7 @@ _LARGEST = 2**63 - 1
 
 
 def kept(payload: dict[str, Any], root: str) -> dict[str, Any]:
-    """`root` is what the pointers of refusals begin with."""
+    """`root` is the section, with which the pointers of refusals begin."""
     clean: dict[str, Any] = _kept(payload, Place().child(root), 1)
     encoded(clean, root)
     return clean
@@ -31,7 +31,7 @@ def encoded(value: dict[str, Any], root: str) -> str:
     """The text that is stored, unless it is too long."""
     text = msgspec.json.encode(value)
     if len(text) > MOST_BYTES:
-        raise _refused(root and f"/{root}", f"this has {len(text):,} bytes", f"at most {MOST_BYTES:,} in a section")
+        raise _refused(f"/{root}", f"this has {len(text):,} bytes", f"at most {MOST_BYTES:,} in a section")
     return text.decode()
 
 

@@ -88,9 +88,9 @@ def why_not(remote: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def resolve(reference: Reference, known: Mapping[Identity, str]) -> str | None:
+def resolve(named: Reference | Identity, known: Mapping[Identity, str]) -> str | None:
     """Where the repository is, of those that are known; on hosts that fold case, in any case."""
-    wanted = reference.identity
+    wanted = named.identity if isinstance(named, Reference) else named
     if wanted in known or wanted.host not in _FOLDING:
         return known.get(wanted)
     return next((path for identity, path in known.items() if _folded(identity) == _folded(wanted)), None)
