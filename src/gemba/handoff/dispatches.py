@@ -286,4 +286,4 @@ def lay_down_missing(connection: Connection, home: Path, origin: str) -> int:
     missing = [id for id in connection.execute(unfinished).scalars() if not envelope_files.are_there(home, id)]
     for id in missing:
         envelope_files.write(home, id, envelope_of(get(connection, id)))
-    return len(missing)
+    return sum(envelope_files.are_there(home, id) for id in missing)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args
 
 import msgspec
 
@@ -29,15 +29,16 @@ Words = Annotated[str, msgspec.Meta(max_length=wire.MAX_TEXT)]
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_ID)]
 Lines = Annotated[tuple[Words, ...], msgspec.Meta(max_length=200)]
 Names = Annotated[tuple[Name, ...], msgspec.Meta(max_length=200)]
-Provider = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]{0,63}$")]
+Provider = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,63}$(?!\n)")]
 SessionId = Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_SESSION_ID)]
 
 _CHECKS = GatePolicy.__struct_fields__
+_NEEDS = get_args(Need)
 
 
 class NewDispatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is wanted, of whom, and where. `gate` says of single checks what becomes of a COMPLETE that fails them;
-    of the others the workspace's settings do. Without a folder it is the workspace's."""
+    """What is wanted, of whom, and where. `gate` says of single checks what becomes of a COMPLETE that fails them (off,
+    report, require); of the others the workspace's settings do. Without a folder it is the workspace's."""
 
     goal: Words
     acceptance_criteria: Lines = ()
@@ -52,7 +53,7 @@ class NewDispatch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     provider: Provider = "claude"
     task_id: Name | None = None
     folder: Words | None = None
-    gate: dict[str, Need] = {}
+    gate: dict[str, str] = {}
     with_logs: bool = False
 
 
@@ -131,16 +132,12 @@ def _kept(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
-def _policy(usual: GatePolicy, wanted: Mapping[str, Need]) -> GatePolicy:
-    for name in wanted:
+def _policy(usual: GatePolicy, wanted: Mapping[str, str]) -> GatePolicy:
+    for name, need in wanted.items():
         if name not in _CHECKS:
-            raise Invalid(
-                f"gate has no check {name[:80]!r}; allowed: {', '.join(_CHECKS)}",
-                code="unknown_field",
-                pointer="/gate",
-                found=name[:80],
-                allowed=list(_CHECKS),
-            )
+            raise _misfit("gate", name, f"of its checks {', '.join(_CHECKS)}")
+        if need not in _NEEDS:
+            raise _misfit(f"gate/{name}", need, ", ".join(_NEEDS))
     return msgspec.structs.replace(usual, **wanted)
 
 
