@@ -39,8 +39,8 @@ from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
-from gemba.handoff import audit, contract_view, dispatches, dispatching, remembering
-from gemba.handoff.audit import Anchors
+from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
+from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions.ingest import Ingest
 from gemba.store import confirmations, events
@@ -60,6 +60,7 @@ ACTIONS: tuple[Action, ...] = (
     *rules.ACTIONS,
     *assumptions.ACTIONS,
     *approvals.ACTIONS,
+    *audit_verdict.ACTIONS,
     *contract_view.ACTIONS,
     *dispatching.ACTIONS,
     *remembering.ACTIONS,
@@ -126,7 +127,7 @@ class App:
         """Its tail, at each start; the whole of it is checked by `gemba audit verify`."""
         known = self.anchors.read()
         with self.database.read() as connection:
-            broken = audit.check(connection, known, tail=True) if known else None
+            broken = audit.check(connection, known, tail=True) if known.anchors else None
         if broken is not None:
             log.error("the audit log is not as it was written", entry=broken.number, what=broken.what)
 

@@ -23,6 +23,8 @@ from gemba.escalations.notify import problem_of
 from gemba.escalations.policy_check import checked_settings
 from gemba.flows import wanted
 from gemba.flows.executors import living
+from gemba.handoff.audit_verdict import judge as judge_audit
+from gemba.handoff.risk_rules import read_rules
 from gemba.sessions import store as sessions
 from gemba.store import events, migrate
 from gemba.text import storable
@@ -89,6 +91,8 @@ def diagnose(app: App) -> Diagnosis:
         _executors(app, running, counters["flows_wanted"]),
         _flows(counters["flows_wanted"], troubled),
         _policies(app),
+        _risk_rules(app),
+        _audit(app),
         _channels(app),
         _notifications(failed),
         _programs(),
@@ -233,6 +237,34 @@ def _policies(app: App) -> Check:
         return Check("policies", label, "fail", detail, f"put the program there, or name another one in {file}")
     many = len(now.policy)
     return Check("policies", label, "ok", f"{many} in use" if many else "none: what nobody answers waits")
+
+
+def _risk_rules(app: App) -> Check:
+    label, file = "Risk rules", app.workspace.folder / "approvals.toml"
+    try:
+        many = len(read_rules(file))
+    except GembaError as error:
+        hint = "until it is right, hooks that ask for approval let no command through"
+        return Check("risk_rules", label, "fail", error.message, hint)
+    return Check("risk_rules", label, "ok", f"{many} of your own" if many else "none of your own")
+
+
+def _audit(app: App) -> Check:
+    """Its end alone, since that is asked often; `gemba audit verify` reads all of it."""
+    label = "Audit log"
+    try:
+        known = app.anchors.read()
+    except OSError as error:
+        hint = "give your user access to it: without anchors a log that was cut off or written anew looks whole"
+        return Check("audit", label, "warn", f"{app.anchors.file}: {error.strerror}", hint)
+    with app.database.read() as connection:
+        found = judge_audit(connection, known, app.anchors, tail=True)
+    if not found.ok:
+        return Check("audit", label, "fail", f"entry {found.number} is bad ({found.what}): {found.detail}", found.hint)
+    if found.entries and not known.anchors:
+        hint = "from the next entry on there are anchors again; `gemba audit verify` checks what the entries say"
+        return Check("audit", label, "warn", f"{found.entries} entries, and nothing remembered of them", hint)
+    return Check("audit", label, "ok", f"{found.entries} entries, and the end is as it was written")
 
 
 def _can_be_run(app: App, command: tuple[str, ...] | None) -> bool:

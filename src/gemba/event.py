@@ -52,6 +52,7 @@ NAMES = {
     "approval.decided": "a request for approval is approved, edited, refused, expired or withdrawn",
     "approval.used": "a grant is consumed: the command that it was given for may run, once",
     "approval.ended": "how a command ended that was approved, as far as its client said",
+    "audit.begun": "the operator began a new audit log, since the one before was gone or was changed",
     "dispatch.created": "work was given to an agent, with an envelope of its own",
     "dispatch.moved": "a dispatch has another plan status, or its next turn",
     "context.changed": "a section of project knowledge has a new revision",

@@ -175,7 +175,7 @@ def around_the_tailer(doom: Doom) -> None:
 
 
 def around_anchors(doom: Doom) -> None:
-    from gemba.handoff.audit import Anchors
+    from gemba.handoff.anchors import Anchors
 
     keep: Callable[..., None] = Anchors.keep
 

@@ -1,5 +1,6 @@
 """Approvals on both databases: requested once, decided once with their escalation, used once, by exactly one call."""
 
+import json
 import threading
 from typing import Any
 
@@ -198,7 +199,8 @@ EVENTS = sorted({event for _state, event in REQUEST.table})
 @pytest.mark.parametrize("event", EVENTS)
 def test_every_state_and_event_of_a_request(api: Api, state: RequestState, event: str) -> None:
     made = ask(api)
-    by = {"edited": ("rm -rf other", "anna"), "refused": ("anna", "no"), "approved": ("anna",)}
+    anna = requests.Decider("anna")
+    by = {"edited": ("rm -rf other", anna), "refused": (anna, "no"), "approved": (anna,)}
     verbs = {
         "approved": requests.approve,
         "edited": requests.edit,
@@ -442,13 +444,63 @@ def test_a_plan_is_one_escalation_approved_as_one_and_used_in_order(api: Api) ->
     assert use(api, made[2]["id"], command="make").status == 200
 
 
-def test_a_plan_ends_where_one_of_its_commands_fails(api: Api) -> None:
+def test_a_plan_ends_where_one_of_its_commands_fails_and_the_rest_may_be_asked_for_anew(api: Api) -> None:
     made = plan(api, "make", "make deploy")
     decide(api, made[0]["id"], "approve")
     use(api, made[0]["id"], command="make")
+    assert ask(api, command="make deploy")["id"] == made[1]["id"]
     api.post(f"/api/approvals/{made[0]['id']}/outcome", {"outcome": "failed"})
 
     assert use(api, made[1]["id"], command="make deploy").json["code"] == "out_of_order"
+    assert ask(api, command="make deploy")["id"] != made[1]["id"]
+
+
+def test_a_plan_that_is_used_in_part_may_be_asked_for_again(api: Api) -> None:
+    made = plan(api, "make", "make deploy")
+    decide(api, made[0]["id"], "approve")
+    use(api, made[0]["id"], command="make")
+
+    again = plan(api, "make", "make deploy")
+    assert not {item["id"] for item in again} & {item["id"] for item in made}
+    assert {item["state"] for item in again} == {"pending"}
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_a_plan_whose_time_ran_out_unused_makes_room_for_another(api: Api, approved: bool) -> None:
+    made = plan(api, "make", "make deploy")
+    if approved:
+        decide(api, made[0]["id"], "approve")
+    with api.app.database.transaction() as tx:
+        for item in made:
+            set_to(tx, item["id"], expires_at=clock.now() - 1)
+
+    again = plan(api, "make", "make deploy")
+    assert not {item["id"] for item in again} & {item["id"] for item in made}
+    assert one(api, made[0]["id"])["state"] == ("approved" if approved else "expired")
+    assert ask(api, command="make deploy")["id"] == again[1]["id"]
+
+
+def test_who_approves_a_plan_approves_what_was_shown_and_nothing_else(api: Api) -> None:
+    made = plan(api, "make", "make deploy")
+    seen = [item["hash"] for item in made]
+    edited = decide(api, made[1]["id"], "edit", command="make stage")
+
+    path = f"/api/approvals/{made[0]['id']}/approve"
+    refused = api.request("POST", path, {"seals": seen})
+    assert (refused.status, refused.json["code"]) == (409, "changed_meanwhile")
+    assert {one(api, item["id"])["state"] for item in (made[0], edited)} == {"pending"}
+    assert api.post(path, {"seals": [seen[0], edited["hash"]]})["state"] == "approved"
+
+
+def test_the_second_person_is_in_the_audit_log(api: Api) -> None:
+    made = ask(api)
+    with api.app.database.transaction() as tx:
+        row = approvals.get(tx.connection, made["id"])
+        requests.approve(tx, row, requests.Decider("anna", "ben"))
+
+    entry = api.get("/api/audit")["entries"][-1]
+    body = json.loads(entry["body"])
+    assert (entry["actor"], body["decided_by"], body["confirmed_by"]) == ("anna", "anna", "ben")
 
 
 def test_an_edit_in_a_plan_is_shown_and_waits_with_the_others(api: Api) -> None:
@@ -484,6 +536,10 @@ def test_requests_are_listed_by_state_page_by_page(api: Api) -> None:
     following = api.get(f"/api/approvals?state=pending&limit=1&cursor={page['next_cursor']}")
     assert [item["id"] for item in following["approvals"]] == [made[1]["id"]]
     assert following["next_cursor"] is None
+    assert [item["id"] for item in api.get(f"/api/approvals?escalation={made[1]['escalation_id']}")["approvals"]] == [
+        made[1]["id"]
+    ]
+    assert api.get("/api/approvals?escalation=none")["total"] == 0
     assert api.request("GET", "/api/approvals?state=open").status == 422
     assert api.request("GET", "/api/approvals/none").status == 404
 

@@ -12,7 +12,8 @@ from sqlalchemy import Connection, delete, insert, update
 
 from gemba.app import App
 from gemba.cli.door import open_door
-from gemba.handoff.audit import Anchors, audit, entries
+from gemba.handoff.anchors import Anchors
+from gemba.handoff.audit import audit, entries
 from gemba.handoff.chain import BEGINNING, Anchor, entry_after, hash_entry
 from tests.fixtures.api import Api
 from tests.fixtures.operator import Operator
@@ -70,7 +71,9 @@ def test_every_decision_and_use_is_an_entry(decided: Api) -> None:
         (6, "approval.ended", "r"),
     ]
     assert json.loads(found["entries"][1]["body"])["decision_reason"] == "no"
-    assert verdict(decided) == {"ok": True, "entries": 6, "anchors": 6, "number": None, "what": None, "detail": None}
+    found = verdict(decided)
+    assert (found["ok"], found["entries"], found["anchors"]) == (True, 6, 6)
+    assert [found[name] for name in ("number", "what", "detail", "hint", "begun")] == [None] * 5
     assert [entry["number"] for entry in decided.get("/api/audit?after=4")["entries"]] == [5, 6]
 
 
@@ -155,7 +158,7 @@ def test_the_anchors_lie_in_the_home_and_not_in_the_workspace(decided: Api) -> N
     assert not file.is_relative_to(decided.workspace / ".gemba")
     assert file.stat().st_mode & 0o077 == 0
     with decided.app.database.read() as connection:
-        assert decided.app.anchors.read() == [entry.anchor for entry in entries(connection)]
+        assert decided.app.anchors.read().anchors == [entry.anchor for entry in entries(connection)]
 
 
 def test_an_anchor_that_a_crash_left_out_or_torn_harms_nothing(decided: Api) -> None:
@@ -164,7 +167,7 @@ def test_an_anchor_that_a_crash_left_out_or_torn_harms_nothing(decided: Api) -> 
     assert verdict(decided)["ok"]
 
     decided.app.anchors.keep(Anchor(6, lines[-1].split()[1]))
-    assert [anchor.number for anchor in decided.app.anchors.read()] == [1, 2, 3, 4, 6]
+    assert [anchor.number for anchor in decided.app.anchors.read().anchors] == [1, 2, 3, 4, 6]
     assert verdict(decided)["ok"]
 
 
@@ -180,6 +183,99 @@ def test_what_is_rolled_back_leaves_no_entry(api: Api) -> None:
     refused = api.request("POST", "/api/approvals/none/approve", {})
     assert refused.status == 404
     assert verdict(api)["entries"] == 0
+
+
+# ---- a new log ------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_that_is_gone_is_told_from_one_that_was_changed(decided: Api) -> None:
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number > 4)))
+    assert "find out who changed the log" in verdict(decided)["hint"]
+
+    spoil(decided, lambda c: c.execute(delete(audit)))
+    found = verdict(decided)
+    assert "nothing is here of the log whose 6 entries" in found["hint"]
+    assert str(decided.app.anchors.file) in found["hint"]
+    assert "gemba audit begin" in found["hint"]
+
+
+def test_a_new_log_begins_where_the_old_one_is_gone_and_says_so(decided: Api) -> None:
+    before = decided.app.anchors.file.read_text()
+    spoil(decided, lambda c: c.execute(delete(audit)))
+    request_one(decided, "rm 3")
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (1, "rewritten")
+
+    begun = decided.post("/api/audit/begin", {"reason": "cloned anew"})
+
+    assert (begun["number"], begun["by"], begun["reason"]) == (2, "operator", "cloned anew")
+    found = verdict(decided)
+    assert (found["ok"], found["entries"], found["anchors"]) == (True, 2, 1)
+    assert found["begun"] == begun
+    first, entry = decided.get("/api/audit")["entries"]
+    assert (first["number"], first["kind"]) == (1, "approval.requested")  # it is kept
+    body = json.loads(entry["body"])
+    assert (entry["kind"], entry["actor"], body["reason"]) == ("audit.begun", "operator", "cloned anew")
+    assert body["found"]["what"] == "rewritten"
+    assert body["before"]["number"] == 6
+    assert decided.app.anchors.file.read_text().startswith(before)
+
+    request_one(decided, "rm 4")
+    assert verdict(decided)["ok"]
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number > 2)))
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (3, "truncated")
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number > 1)))
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (2, "truncated")
+
+
+def test_after_an_edit_a_new_log_begins_behind_what_is_there(decided: Api) -> None:
+    spoil(decided, lambda c: c.execute(update(audit).where(audit.c.number == 3).values(actor="x")))
+
+    assert decided.post("/api/audit/begin", {"reason": "somebody was here"})["number"] == 7
+    assert verdict(decided)["ok"]
+    assert len(decided.get("/api/audit")["entries"]) == 7
+
+    spoil(decided, lambda c: c.execute(update(audit).where(audit.c.number == 7).values(actor="x")))
+    assert (verdict(decided)["number"], verdict(decided)["what"]) == (7, "edited")
+
+
+def test_a_log_that_is_right_is_not_begun_anew(decided: Api) -> None:
+    refused = decided.request("POST", "/api/audit/begin", {"reason": "because"})
+    assert (refused.status, refused.json["code"]) == (409, "audit_intact")
+    assert decided.request("POST", "/api/audit/begin", {"reason": "  "}).status == 422
+    assert verdict(decided)["entries"] == 6
+
+
+def test_a_beginning_that_was_not_anchored_in_time_is_none(decided: Api) -> None:
+    spoil(decided, lambda c: c.execute(delete(audit)))
+    decided.post("/api/audit/begin", {"reason": "cloned anew"})
+    lines = decided.app.anchors.file.read_text().splitlines(keepends=True)
+    decided.app.anchors.file.write_text("".join(lines[:-1]))
+
+    assert not verdict(decided)["ok"]
+    decided.post("/api/audit/begin", {"reason": "once more"})
+    assert verdict(decided)["begun"]["reason"] == "once more"
+
+
+def test_the_doctor_looks_at_the_end_of_the_log(decided: Api) -> None:
+    assert audit_check(decided) == ("ok", "6 entries, and the end is as it was written")
+    spoil(decided, lambda c: c.execute(delete(audit).where(audit.c.number == 6)))
+    status, detail = audit_check(decided)
+    assert (status, detail) == ("fail", "entry 6 is bad (truncated): the chain ends with entry 5; entry 6 was there")
+    spoil(decided, lambda c: c.execute(delete(audit)))
+    assert audit_check(decided)[1].endswith("the chain ends with entry 0; entry 6 was there")
+    decided.app.anchors.file.unlink()
+    request_one(decided, "rm 3")
+    decided.app.anchors.file.unlink()
+    assert audit_check(decided) == ("warn", "1 entries, and nothing remembered of them")
+
+
+def audit_check(api: Api) -> tuple[str, str]:
+    (found,) = [check for check in api.get("/api/doctor")["checks"] if check["id"] == "audit"]
+    return found["status"], found["detail"]
+
+
+def request_one(api: Api, command: str) -> None:
+    api.post("/api/approvals", {"command": command, "cwd": "/srv", "tool": "Bash", "requester": "r", "session_id": "s"})
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------
@@ -209,8 +305,28 @@ def test_the_command_names_the_bad_entry_and_fails(alone: Operator, workspace: P
 
     done = alone.run("audit", "verify")
     assert done.returncode == 1
-    assert done.stdout == "entry 2 is bad (edited): entry 2 is not what its hash was made of\n"
+    first, hint = done.stdout.splitlines()
+    assert first == "entry 2 is bad (edited): entry 2 is not what its hash was made of"
+    assert hint.startswith("→ keep a copy of the database")
     assert json.loads(alone.run("audit", "verify", "--json").stdout)["number"] == 2
+
+
+def test_after_the_workspace_folder_was_deleted_the_command_says_so_and_begins_anew(
+    alone: Operator, workspace: Path
+) -> None:
+    request(alone)
+    for file in (workspace / ".gemba").glob("gemba.db*"):
+        file.unlink()
+
+    done = alone.run("audit", "verify")
+    assert done.returncode == 1
+    assert "nothing is here of the log" in done.stdout
+    assert "begins with entry 1" in alone.run("audit", "begin", "--reason", "deleted by mistake").stdout
+    first, second = alone.ok("audit", "verify").splitlines()
+    assert first == "1 entries, checked against 1 anchors: all as they were written"
+    assert second.startswith("This log began anew with entry 1, by operator at ")
+    assert second.endswith(": deleted by mistake.")
+    assert "there is no reason to begin another" in alone.refused("audit", "begin", "--reason", "again")
 
 
 def test_approvals_at_the_command_line(operator: Operator) -> None:
@@ -241,4 +357,4 @@ def test_two_processes_keep_anchors_in_one_file(tmp_path: Path) -> None:
     one, other = Anchors(tmp_path / "a/x"), Anchors(tmp_path / "a/x")
     one.keep(Anchor(2, "b" * 64))
     other.keep(Anchor(1, "a" * 64))
-    assert sorted(one.read()) == [Anchor(1, "a" * 64), Anchor(2, "b" * 64)]
+    assert sorted(one.read().anchors) == [Anchor(1, "a" * 64), Anchor(2, "b" * 64)]

@@ -178,7 +178,7 @@ def test_what_reads_and_what_is_the_clients_own_affair_is_not_asked_about(
 ) -> None:
     assert answer(hook(event, sent, "--approvals")) is None
     assert server.asked == []
-    assert [frame.payload for frame in frames(home)] == [sent]
+    assert [(frame.hook, frame.payload) for frame in frames(home)] == [(event, sent)]
 
 
 @pytest.mark.parametrize("event", WAITS)
@@ -192,6 +192,19 @@ def test_without_the_flag_nothing_is_asked_about(home: Path, server: Server, eve
 def test_a_call_without_a_command_is_denied(server: Server, command: object) -> None:
     assert decision(hook("PreToolUse", call(command), "--approvals"))[0] == "deny"
     assert server.asked == []
+
+
+@pytest.mark.parametrize("event", WAITS)
+@pytest.mark.parametrize("character", ["\0", "\ud800"])
+def test_a_command_that_cannot_be_kept_to_the_letter_is_denied_in_words(
+    home: Path, server: Server, event: str, character: str
+) -> None:
+    reason = f"Gemba: the command holds U+{ord(character):04X}, which nobody can read or approve: write it without"
+    for command in (f"rm -rf {character}build", f"ls {character}"):
+        assert decision(hook(event, call(command), "--approvals")) == ("deny", reason)
+    assert "its folder holds" in decision(hook(event, call(cwd=f"/srv{character}"), "--approvals"))[1]
+    assert server.asked == []
+    assert len(frames(home)) == 3
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------
@@ -213,7 +226,7 @@ def test_a_command_runs_after_its_approval_and_the_grant_is_consumed_for_exactly
     assert asked.pop("risk") == "T3"
     assert set(asked) == {"reason"}
     assert server.used == [seal]
-    assert [frame.hook for frame in frames(home)] == [event]
+    assert [frame.hook for frame in frames(home)] == ["GembaPermission" if event == "PermissionRequest" else event]
 
 
 def test_an_unknown_program_is_asked_about_like_one_that_changes_something(server: Server) -> None:
@@ -405,7 +418,9 @@ def test_an_agent_that_changes_its_folder_gets_no_other_rules(
     assert len(server.asked) == 1
 
 
-def test_rules_of_the_workspace_that_cannot_be_read_block(workspace: Path, server: Server) -> None:
+def test_rules_of_the_workspace_that_cannot_be_read_block(home: Path, workspace: Path, server: Server) -> None:
     (workspace / ".gemba/approvals.toml").write_text("broken = [")
 
     assert blocked(hook("PreToolUse", call("ls"), "--approvals"), "approvals.toml")
+    assert blocked(hook("PermissionRequest", call("ls"), "--approvals"), "approvals.toml")
+    assert [frame.hook for frame in frames(home)] == ["PreToolUse", "GembaPermission"]

@@ -64,6 +64,25 @@ def test_a_command_waits_runs_after_approval_and_its_end_is_recorded(sqlite_serv
     retry_until(lambda: sqlite_server.get(path)["grant_state"] == "succeeded", timeout=60)
 
 
+def test_a_dialog_of_the_client_is_one_item_in_the_inbox(sqlite_server: RunningServer) -> None:
+    """PermissionRequest asks for the approval; the Notification of the same dialog, seconds later, asks for nothing."""
+    command = [*BRIDGE, "hook", "PermissionRequest", "--approvals"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(CALL).encode())
+        process.stdin.close()
+        process.stdin = None
+        made = asked(sqlite_server)
+        hook("Notification", {"notification_type": "permission_prompt", "message": "Claude needs your permission"})
+        kept = sqlite_server.events("?name=notification_kept", after=0)
+        assert [kept.next()["data"]["payload"].get("tool_name") for _ in range(2)] == ["Bash", None]
+        (shown,) = sqlite_server.get("/api/escalations?state=unresolved")["escalations"]
+        assert shown["id"] == made["escalation_id"]
+        sqlite_server.post(f"/api/approvals/{made['id']}/approve", {})
+        printed, _ = process.communicate(timeout=60)
+    assert json.loads(printed)["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
 def test_a_refusal_is_told_with_its_reason(sqlite_server: RunningServer) -> None:
     with waiting() as process:
         path = f"/api/approvals/{asked(sqlite_server)['id']}"

@@ -77,6 +77,7 @@ TABLE: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("GembaWithdraw", {"event_id": "a1"}, "ask_withdrawn", {"event_id": "a1"}),
     ("GembaSkillOutput", {"skill_id": "pm.x", "lines": ["a"]}, "skill_output_emitted", {"lines": ["a"]}),
     ("GembaHandoff", {"status": "COMPLETE"}, "handoff_received", {"status": "COMPLETE"}),
+    ("GembaPermission", BASH, "notification_kept", BASH),
     ("SessionStart", {"source": "startup"}, "session_transition", {"to": "running"}),
     ("UserPromptSubmit", {"prompt": "go on"}, "user_message", {"text": "go on", "by_client": False}),
     ("PreToolUse", BASH, "tool_use", {"phase": "pre", **BASH}),
@@ -487,6 +488,16 @@ def test_a_human_in_the_loop_notification_is_never_taken_for_the_permission_dial
     assert len(opened(told)) == 2
 
 
+def test_a_dialog_that_an_approval_answers_is_no_escalation_of_its_own_not_even_by_its_notification() -> None:
+    told, facts = play(
+        frame("GembaPermission", BASH), frame("Notification", {"type": "permission_prompt"}), frame("PostToolUse", BASH)
+    )
+
+    assert opened(told) == []
+    assert len(settled(told)) == 1
+    assert facts.prompts == ()
+
+
 def test_subagents_and_states_leave_open_dialogs_alone() -> None:
     prompts = (Prompt("a", "call"), Prompt("b", None, fresh=False))
     for hook in set(HOOKS) - {
@@ -497,7 +508,7 @@ def test_subagents_and_states_leave_open_dialogs_alone() -> None:
         "PostToolUseFailure",
         "Notification",
     }:
-        if hook != "PermissionRequest":
+        if hook not in ("PermissionRequest", "GembaPermission"):
             assert translate(frame(hook), Facts(prompts=prompts)).prompts == prompts
 
 
@@ -666,5 +677,6 @@ def test_a_dialog_is_settled_at_most_once(session: list[bytes]) -> None:
 
     assert len(set(opened(told))) == len(opened(told))
     assert len(set(settled(told))) == len(settled(told))
-    assert set(settled(told)) <= set(opened(told))
-    assert {prompt.ref for prompt in known.prompts} <= set(opened(told)) - set(settled(told))
+    asked = set(opened(told)) | {each.event_id for each in frames if each.hook == "GembaPermission"}
+    assert set(settled(told)) <= asked
+    assert {prompt.ref for prompt in known.prompts} <= asked - set(settled(told))

@@ -34,6 +34,8 @@ from gemba.handoff.approval import RequestState
 from gemba.handoff.approvals import Approval, list_approvals
 from gemba.handoff.approvals import get as get_approval
 from gemba.handoff.approvals import view as view_approval
+from gemba.handoff.audit_verdict import AuditVerdict
+from gemba.handoff.audit_verdict import judge as judge_audit
 from gemba.handoff.contract_view import (
     ContextRevision,
     ContextSection,
@@ -102,9 +104,10 @@ class RuleQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ApprovalQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`state` is a comma list of states."""
+    """`state` is a comma list of states; `escalation` is the id of the one that asks about them."""
 
     state: str | None = None
+    escalation: str | None = None
     limit: Limit = 50
     cursor: str | None = None
 
@@ -210,17 +213,6 @@ class AuditList(msgspec.Struct, frozen=True):
     total: int
 
 
-class AuditVerdict(msgspec.Struct, frozen=True):
-    """Whether the audit log is as it was written; else its first bad entry, and what is wrong there."""
-
-    ok: bool
-    entries: int
-    anchors: int
-    number: int | None
-    what: str | None
-    detail: str | None
-
-
 class ContextList(msgspec.Struct, frozen=True):
     sections: list[ContextSection]
     as_of: int
@@ -318,7 +310,9 @@ def approvals(app: App, query: ApprovalQuery) -> ApprovalList:
     states = _states(query.state, RequestState)
     with app.database.read() as connection:
         as_of = _as_of(connection)
-        page, total, following = list_approvals(connection, states, query.limit, before)
+        page, total, following = list_approvals(
+            connection, states, query.limit, before, escalation_id=query.escalation
+        )
     return ApprovalList(page, total, _seal_cursor(following), as_of)
 
 
@@ -364,11 +358,7 @@ def audit_verdict(app: App, _query: Nothing) -> AuditVerdict:
     # Anchors first: what is anchored meanwhile is committed, and would look like a chain that ends too early.
     known = app.anchors.read()
     with app.database.read() as connection:
-        broken = audit.check(connection, known)
-        many = audit.count(connection)
-    if broken is None:
-        return AuditVerdict(True, many, len(known), None, None, None)
-    return AuditVerdict(False, many, len(known), broken.number, broken.what, broken.detail)
+        return judge_audit(connection, known, app.anchors)
 
 
 def _states(text: str | None, known: type[StrEnum]) -> list[str]:

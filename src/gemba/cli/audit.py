@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from gemba.cli.door import open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.show import json_option, local_time, print_json, tell
+from gemba.text import showable
 
 _PAGE = 500
 
@@ -17,7 +18,7 @@ _PAGE = 500
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Check and export the audit log: every approval, refusal and use, each entry chained to the one before.
+    """Check and export the audit log: what was decided and applied, each entry chained to the one before.
 
     Without a command it is `verify`.
 
@@ -47,10 +48,41 @@ def verify(folder: str | None, as_json: bool) -> None:
     if as_json:
         print_json(found)
     elif found["ok"]:
-        click.echo(f"{found['entries']} entries, checked against {found['anchors']} anchors: all as they were written")
+        click.echo(f"{_how_many(found)}, checked against {found['anchors']} anchors: all as they were written")
     else:
         click.echo(f"entry {found['number']} is bad ({found['what']}): {found['detail']}")
+        click.echo(f"→ {showable(found['hint'])}")
+    if found["begun"]:
+        click.echo(showable(_beginning(found["begun"])))
     sys.exit(0 if found["ok"] else 1)
+
+
+def _how_many(found: dict[str, Any]) -> str:
+    before = found["begun"]["number"] - 1 if found["begun"] else 0
+    return f"{found['entries'] - before} entries"
+
+
+def _beginning(begun: dict[str, Any]) -> str:
+    since = f"This log began anew with entry {begun['number']}, by {begun['by']} at {local_time(begun['at'])}"
+    before = "" if begun["number"] == 1 else " The entries before it are kept, and not vouched for."
+    return f"{since}: {begun['reason']}{'' if begun['reason'].endswith('.') else '.'}{before}"
+
+
+@command.command(short_help="Begin a new log after one that is gone.")
+@click.option("--reason", required=True, help="What happened to the log before; the new one says so.")
+@json_option
+@click.pass_obj
+def begin(folder: str | None, reason: str, as_json: bool) -> None:
+    """Begin a new log where `verify` finds the one there gone or changed. Nothing is removed: old entries and anchors
+    stay, and the first entry of the new log says who began it, why, and what was wrong.
+
+    \b
+    Example:
+      gemba audit begin --reason "the workspace was cloned anew, without .gemba/"
+    """
+    with open_door(folder) as door:
+        begun: dict[str, Any] = door.post("/api/audit/begin", {"reason": reason})
+    tell(begun, as_json, f"a new audit log begins with entry {begun['number']}; `gemba audit verify` checks it")
 
 
 @command.command(short_help="Print the log, a line of JSON for each entry.")

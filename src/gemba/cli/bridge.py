@@ -93,15 +93,15 @@ def serve(event: str, flags: agent.Given, seconds: float) -> "Payload | None":
 
     given = read_stdin()
     session = HookSession(given)
+    if event in APPROVALS and "--approvals" in flags:
+        from gemba.cli.hook_approval import approve
+
+        return approve(event, given, session, seconds - min(5.0, seconds / 10))
     session.keep(event, given)
     if event in GATES:
         from gemba.cli.gate import judge_turn
 
         return judge_turn(event, given, session, require="--require" in flags)
-    if event in APPROVALS and "--approvals" in flags:
-        from gemba.cli.hook_approval import approve
-
-        return approve(event, given, session, seconds - min(5.0, seconds / 10))
     if event == "UserPromptSubmit":
         from gemba.cli.gate import start_turn
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Tools that run what one of their inputs says. What others do is the client's own affair: it reads, or edits files.
 COMMAND_TOOLS = {"Bash": "command", "PowerShell": "command", "Monitor": "command"}
 ASKED_ABOUT = ("T3", "unknown")
+ASKED_HERE = "GembaPermission"  # the frame of a PermissionRequest that becomes a request of ours
 
 _EXCHANGE_SECONDS = 30.0
 _PAUSE_SECONDS = 0.5  # between two attempts to reach a server that is gone, as one is that starts anew
@@ -42,21 +43,39 @@ class Denied(Exception):
 
 
 def approve(event: str, given: HookInput, session: HookSession, seconds: float) -> Payload | None:
-    """What to tell the client; None where there is nothing to ask about. Waits so many seconds for an answer."""
+    """What to tell the client; None where there is nothing to ask about. Waits so many seconds for an answer.
+
+    The frame is kept before the wait, and as what it is: a dialog that is answered here asks the operator once.
+    """
     until = time.monotonic() + seconds
-    tool = given.word("tool_name")
-    if given.payload is not None and tool not in COMMAND_TOOLS:
+    workspace, is_ours = _workspace(session), True
+    try:
+        question = _question(given, workspace)
+        is_ours = question is not None
+    except Denied as denied:
+        return _decision(event, "deny", f"Gemba: {denied}")
+    finally:
+        session.keep(ASKED_HERE if is_ours and event == "PermissionRequest" else event, given)
+    if question is None:
         return None
     try:
-        command = _command(given, tool)
-        workspace = _workspace(session)
-        risk = _risk_of(command, workspace)
-        if risk.level not in ASKED_ABOUT:
-            return None
-        _obtain_grant(ApprovalDoor(workspace, until), command, risk, given, session)
+        _obtain_grant(ApprovalDoor(workspace, until), *question, given, session)
     except Denied as denied:
         return _decision(event, "deny", f"Gemba: {denied}")
     return _decision(event, "allow", "Gemba: the operator has approved exactly this command")
+
+
+def _question(given: HookInput, workspace: str) -> "tuple[str, Risk] | None":
+    """The command that somebody has to approve, with its risk; None where it is the client's own affair."""
+    tool = given.word("tool_name")
+    if given.payload is not None and tool not in COMMAND_TOOLS:
+        return None
+    command = _readable("the command", _command(given, tool))
+    risk = _risk_of(command, workspace)
+    if risk.level not in ASKED_ABOUT:
+        return None
+    _readable("its folder", given.word("cwd"))
+    return command, risk
 
 
 def _command(given: HookInput, tool: str) -> str:
@@ -65,6 +84,15 @@ def _command(given: HookInput, tool: str) -> str:
     if not isinstance(command, str):
         raise Denied("the call names no command, so nobody can approve it")
     return command
+
+
+def _readable(what: str, text: str) -> str:
+    """The text, if it can be kept and shown as it is: what is approved is what runs."""
+    kept = wire.valid_unicode(text).replace("\0", "\ufffd")
+    if kept == text:
+        return text
+    found = next(char for char, same in zip(text, kept, strict=True) if char != same)
+    raise Denied(f"{what} holds U+{ord(found):04X}, which nobody can read or approve: write it without")
 
 
 def _workspace(session: HookSession) -> str:

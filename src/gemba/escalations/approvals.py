@@ -13,7 +13,7 @@ from sqlalchemy import Row
 
 from gemba import clock, wire
 from gemba.action import Action
-from gemba.errors import Invalid
+from gemba.errors import Conflict, Invalid
 from gemba.escalations import granting, verifier
 from gemba.escalations.answer import checked_text
 from gemba.escalations.escalation import Escalation, Respond
@@ -67,9 +67,11 @@ class ApprovalSet(msgspec.Struct, frozen=True):
 
 
 class Approve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A remark for the record, if there is one."""
+    """A remark for the record, if there is one. `seals` are the hashes of all that was shown, in the order of the
+    plan: where something else waits by now, nothing is approved."""
 
     reason: str = ""
+    seals: Annotated[list[str], msgspec.Meta(min_length=1, max_length=50)] | None = None
 
 
 class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -128,6 +130,9 @@ def request_set(tx: Transaction, body: RequestSet) -> ApprovalSet:
     escalation_id = wire.new_event_id()
     steps = [_step(step, body.requester, body.session_id) for step in body.steps]
     lifetime = body.expires_in * clock.SECOND
+    there = requests.live(tx, requests.set_key(steps))
+    if there is not None and there.expires_at <= tx.now:
+        _end(tx, there)
     made, is_new = requests.create(tx, steps, escalation_id=escalation_id, lifetime=lifetime, as_set=True)
     if is_new:
         _ask(tx, made, escalation_id)
@@ -135,6 +140,8 @@ def request_set(tx: Transaction, body: RequestSet) -> ApprovalSet:
 
 
 def approve(tx: Transaction, body: Approve, *, id: str) -> Approval:
+    if body.seals is not None:
+        _check_seals(tx, id, body.seals)
     return _decide(tx, id, "approved", Respond(decision="yes", text=body.reason or None))
 
 
@@ -201,6 +208,15 @@ def _decide(tx: Transaction, id: str, event: str, body: Respond) -> Approval:
     requests.check(tx, approvals.get_locked(tx, id), event)
     respond(tx, escalation, body)
     return view(approvals.get(tx.connection, id))
+
+
+def _check_seals(tx: Transaction, id: str, seen: list[str]) -> None:
+    """Whoever approves a plan approves what they have read: not what somebody else has put into it meanwhile."""
+    escalation = get_locked(tx, approvals.get(tx.connection, id).escalation_id)
+    waiting = [row.hash for row in approvals.of_escalation(tx, escalation.id)]
+    if waiting and waiting != seen:
+        message = "what waits is not what was shown: it was edited meanwhile; read it again"
+        raise Conflict(message, code="changed_meanwhile", pointer="/seals", found=seen, allowed=waiting)
 
 
 def _step(wanted: Wanted, requester: str, session_id: str) -> Step:

@@ -19,10 +19,13 @@ from gemba.escalations.escalation import Escalation, Reply, Respond
 from gemba.escalations.store import already, escalations, settle
 from gemba.handoff import requests
 from gemba.handoff.approvals import Approval, of_escalation, of_set, view
+from gemba.handoff.requests import Decider
 from gemba.store.database import Transaction
+from gemba.text import one_line
 
 KIND = "approval"
 _DECISIONS = ["yes", "no", "modify"]
+_TITLE_WIDTH = 80
 
 
 def judge(body: Respond) -> Reply:
@@ -49,28 +52,28 @@ def carry_out(tx: Transaction, row: Row[Any], given: Reply) -> Escalation:
     waiting = of_escalation(tx, row.id)
     if row.resolved or not waiting:
         raise already(row)
-    by = given.who or tx.actor
+    who = Decider(given.who or tx.actor, given.confirmed_by)
     match given.decision:
         case "yes":
             for one in waiting:
                 requests.check(tx, one, "approved")
             for one in waiting:
-                requests.approve(tx, one, by, "" if given.text == "yes" else given.text)
+                requests.approve(tx, one, who, "" if given.text == "yes" else given.text)
         case "modify":
             if len(waiting) > 1:
                 message = "it asks about a plan of several commands: edit one of them by its own id, then approve it"
                 raise Invalid(message, code="invalid_value", pointer="/decision", found="modify", allowed=["yes", "no"])
-            requests.edit(tx, waiting[0], given.text, by)
+            requests.edit(tx, waiting[0], given.text, who)
         case _:
             for one in waiting:
-                requests.refuse(tx, one, by, given.text)
+                requests.refuse(tx, one, who, given.text)
     return settle(tx, row, "resolved", given)
 
 
 def refuse(tx: Transaction, row: Row[Any], reason: str) -> None:
     """The operator declined to answer: that grants nothing, and whoever waits is told."""
     for one in of_escalation(tx, row.id):
-        requests.refuse(tx, one, tx.actor, reason or "the operator declined to answer")
+        requests.refuse(tx, one, Decider(tx.actor), reason or "the operator declined to answer")
 
 
 def expire(tx: Transaction, row: Row[Any]) -> None:
@@ -88,7 +91,7 @@ def withdraw(tx: Transaction, row: Row[Any], reason: str) -> None:
 
 def edit_in_plan(tx: Transaction, row: Row[Any], member: Row[Any], command: str) -> Approval:
     """Another command in its place; the plan still waits, and its escalation shows what would run now."""
-    made = requests.edit(tx, member, command, tx.actor)
+    made = requests.edit(tx, member, command, Decider(tx.actor))
     plan = [view(one) for one in of_set(tx.connection, member.set_id)]
     shown = {"text": text_of(plan), "title": title_of(plan), "changed_at": tx.now}
     tx.connection.execute(update(escalations).where(escalations.c.id == row.id).values(shown))
@@ -99,7 +102,9 @@ def edit_in_plan(tx: Transaction, row: Row[Any], member: Row[Any], command: str)
 
 
 def title_of(plan: Sequence[Approval]) -> str:
-    return f"Approve a plan of {len(plan)} commands" if plan[0].set_id else f"Approve a command ({plan[0].risk})"
+    """Enough to tell it from others in a list; the text says what will run to the letter."""
+    what = f"a plan of {len(plan)}: " if plan[0].set_id else ""
+    return f"Approve {what}{one_line(plan[0].command, _TITLE_WIDTH)}"
 
 
 def text_of(plan: Sequence[Approval]) -> str:

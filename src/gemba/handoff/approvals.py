@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     Index,
     Integer,
@@ -56,6 +57,7 @@ approvals = Table(
     Column("superseded_by", Text),
     Column("decided_at", BigInteger),
     Column("decided_by", Text),
+    Column("confirmed_by", Text),  # the second person, where a policy wants one
     Column("decision_reason", Text),
     Column("told_at", BigInteger),  # when the requester that came back heard of it
     Column("escalation_id", Text, nullable=False),
@@ -111,6 +113,7 @@ class Approval(msgspec.Struct, frozen=True):
     superseded_by: str | None
     decided_at: str | None
     decided_by: str | None
+    confirmed_by: str | None
     decision_reason: str | None
     escalation_id: str
     grant_state: GrantState | None
@@ -150,10 +153,17 @@ def of_set(connection: Connection, set_id: str) -> Sequence[Row[Any]]:
 
 
 def list_approvals(
-    connection: Connection, states: Sequence[str], limit: int, before: tuple[int, str] | None
+    connection: Connection,
+    states: Sequence[str],
+    limit: int,
+    before: tuple[int, str] | None,
+    *,
+    escalation_id: str | None = None,
 ) -> tuple[list[Approval], int, tuple[int, str] | None]:
-    """Newest first: (a page, how many there are in all, where the next page starts)."""
-    chosen = (approvals.c.state.in_(states),) if states else ()
+    """Newest first, of one escalation or of all: (a page, how many there are in all, where the next page starts)."""
+    chosen: list[ColumnElement[bool]] = [approvals.c.state.in_(states)] if states else []
+    if escalation_id is not None:
+        chosen.append(approvals.c.escalation_id == escalation_id)
     total = connection.execute(select(func.count()).select_from(approvals).where(*chosen)).scalar_one()
     key = (approvals.c.created_at, approvals.c.id)
     query = select(approvals).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
@@ -172,6 +182,7 @@ def tell_of(tx: Transaction, name: str, approval: Approval, actor: str) -> None:
         "state": approval.state,
         "risk": approval.risk,
         "by": approval.decided_by,
+        "confirmed_by": approval.confirmed_by,
         "reason": approval.decision_reason,
         "superseded_by": approval.superseded_by,
         "escalation_id": approval.escalation_id,
@@ -222,6 +233,7 @@ def view(row: Row[Any]) -> Approval:
         superseded_by=row.superseded_by,
         decided_at=_time(row.decided_at),
         decided_by=row.decided_by,
+        confirmed_by=row.confirmed_by,
         decision_reason=row.decision_reason,
         escalation_id=row.escalation_id,
         grant_state=None if row.grant_state is None else GrantState(row.grant_state),

@@ -7,16 +7,14 @@ the two leaves an anchor that lies a little behind, and the next one makes up fo
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import structlog
 from sqlalchemy import BigInteger, Column, Connection, Row, Table, Text, func, insert, select, text
 
+from gemba.handoff.anchors import Anchors, Known
 from gemba.handoff.chain import BEGINNING, Anchor, Broken, Entry, entry_after, verify
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
@@ -36,7 +34,6 @@ audit = Table(
 
 _LOCK = 0x61756474  # "audt": one transaction at a time appends, on PostgreSQL; SQLite has one writer anyway
 _PAGE = 1_000
-_MOST_DIGITS = 18
 
 log = structlog.get_logger("gemba.audit")
 
@@ -44,27 +41,35 @@ log = structlog.get_logger("gemba.audit")
 # ---- appending ------------------------------------------------------------------------------------------------------
 
 
-def record(tx: Transaction, kind: str, ref: str, body: dict[str, Any], actor: str | None = None) -> None:
-    """Have an entry appended when the transaction ends, after those that it recorded before."""
+def record(
+    tx: Transaction, kind: str, ref: str, body: dict[str, Any], actor: str | None = None, *, begins: bool = False
+) -> None:
+    """Have an entry appended when the transaction ends, after those that it recorded before. One that `begins` is the
+    first of a new log: what stands before it is kept, and no longer vouched for."""
     told = msgspec.json.encode(body, order="deterministic").decode()
     by = tx.actor if actor is None else actor
-    tx.at_end.append(lambda: _append(tx, kind, ref, told, by))
+    tx.at_end.append(lambda: _append(tx, kind, ref, told, by, begins))
 
 
-def _append(tx: Transaction, kind: str, ref: str, body: str, actor: str) -> None:
+def lock(tx: Transaction) -> None:
+    """Nobody else appends from here to the end of the transaction."""
     if tx.connection.dialect.name == "postgresql":
         tx.connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+
+
+def _append(tx: Transaction, kind: str, ref: str, body: str, actor: str, begins: bool) -> None:
+    lock(tx)
     entry = entry_after(head(tx.connection), at=tx.now, kind=kind, actor=actor, ref=ref, body=body)
     tx.connection.execute(insert(audit), entry._asdict())
     anchors = tx.surroundings.get("anchors")
     if isinstance(anchors, Anchors):
-        tx.committed.append(lambda: _keep(anchors, entry.anchor))
+        tx.committed.append(lambda: _keep(anchors, entry.anchor, begins))
 
 
-def _keep(anchors: Anchors, anchor: Anchor) -> None:
+def _keep(anchors: Anchors, anchor: Anchor, begins: bool) -> None:
     """What was decided is committed, whatever becomes of its anchor: the next one covers it too."""
     try:
-        anchors.keep(anchor)
+        anchors.begin(anchor) if begins else anchors.keep(anchor)
     except OSError as error:
         log.error("the audit log's head could not be anchored", file=str(anchors.file), reason=str(error))
 
@@ -95,55 +100,31 @@ def count(connection: Connection) -> int:
     return connection.execute(select(func.count()).select_from(audit)).scalar_one()
 
 
-def check(connection: Connection, known: Sequence[Anchor], *, tail: bool = False) -> Broken | None:
-    """The first bad entry of the whole chain, or with `tail` of what came after the last anchor, that one included.
+def find(connection: Connection, number: int) -> Entry | None:
+    row = connection.execute(select(audit).where(audit.c.number == number)).first()
+    return None if row is None else _entry(row)
+
+
+def check(connection: Connection, known: Known, *, tail: bool = False) -> Broken | None:
+    """The first bad entry of the log, or with `tail` of what came after its last anchor, that one included.
 
     The anchors are read before the transaction begins: what is anchored later may not be in it.
     """
-    if not tail or not known:
-        return verify(entries(connection), earlier=known)
-    last = max(known)
-    before = next(entries(connection, last.number - 2, 1), None) if last.number > 1 else None
-    start = BEGINNING if before is None else before.anchor
-    return verify(entries(connection, start.number), last, after=start)
+    if tail and known.anchors:
+        start = _before(connection, known.last)
+        return verify(entries(connection, start.number), known.last, after=start)
+    start = BEGINNING if known.begun is None else _before(connection, known.begun)
+    return verify(entries(connection, start.number), earlier=known.anchors, after=start)
+
+
+def _before(connection: Connection, anchor: Anchor) -> Anchor:
+    """Where an anchored entry follows on, as it says itself: its hash, which is anchored, covers that."""
+    entry = find(connection, anchor.number)
+    if entry is not None:
+        return Anchor(anchor.number - 1, entry.previous)
+    end = head(connection)
+    return end if end.number < anchor.number else Anchor(anchor.number - 1, BEGINNING.hash)
 
 
 def _entry(row: Row[Any]) -> Entry:
     return Entry(row.number, row.at, row.kind, row.actor, row.ref, row.body, row.previous, row.hash)
-
-
-# ---- the anchors ----------------------------------------------------------------------------------------------------
-
-
-class Anchors(NamedTuple):
-    """A file with one line for each head there was: its number and hash. It is appended to and never rewritten."""
-
-    file: Path
-
-    def keep(self, anchor: Anchor) -> None:
-        """On disk when this returns. Several processes may do so at once, in any order."""
-        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        fd = os.open(self.file, flags, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            size = os.fstat(fd).st_size
-            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
-            line = f"{anchor.number} {anchor.hash}\n"
-            os.write(fd, (f"\n{line}" if torn else line).encode())
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-
-    def read(self) -> list[Anchor]:
-        """Every anchor that was kept; a line that a crash left torn is none."""
-        try:
-            lines = self.file.read_text("ascii", "replace").splitlines()
-        except FileNotFoundError:
-            return []
-        found = (line.partition(" ") for line in lines)
-        return [
-            Anchor(int(number), kept)
-            for number, _, kept in found
-            if number.isdecimal() and len(number) <= _MOST_DIGITS and len(kept) == len(BEGINNING.hash)
-        ]

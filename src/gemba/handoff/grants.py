@@ -72,6 +72,10 @@ def record_outcome(tx: Transaction, id: str, event: str, outcome: str = "") -> A
     values = {"grant_state": state, "outcome": outcome or None, "outcome_at": tx.now}
     if tx.connection.execute(ended.values(values)).rowcount != 1:
         raise Conflict("its outcome is recorded meanwhile", code="changed_meanwhile", found=row.grant_state)
+    if state is GrantState.FAILED and row.set_id is not None:
+        # The rest of the plan never runs: it may be asked for anew.
+        rest = (approvals.c.set_id == row.set_id, approvals.c.position > row.position)
+        tx.connection.execute(update(approvals).where(*rest).values(live_key=None))
     done = view(get(tx.connection, id))
     tell_of(tx, "approval.ended", done, done.requester if event != "lost" else "gemba")
     return done

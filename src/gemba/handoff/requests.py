@@ -8,7 +8,7 @@ escalation that asks the operator.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Row, insert, or_, select, update
@@ -62,18 +62,17 @@ def create(
     tx: Transaction, steps: Sequence[Step], *, escalation_id: str, lifetime: int = LIFETIME, as_set: bool = False
 ) -> tuple[list[Approval], bool]:
     """Seal what was asked for: one request, or an ordered plan. False: it was there already, and is returned."""
-    set_key = digest("set", {"calls": [step.call.key for step in steps]}) if as_set else None
     set_id = wire.new_event_id() if as_set else None
     rows = []
     for position, step in enumerate(steps, 1):
         place = {"set_id": set_id, "position": position} if as_set else {}
         sealed = _sealed(step, tx.now, tx.now + lifetime, **place)
-        live_key = step.call.key if set_key is None else f"{set_key}/{position}"
-        rows.append(_row(sealed, step, escalation_id, live_key))
+        rows.append(_row(sealed, step, escalation_id, step.call.key if set_id is None else f"{set_id}/{position}"))
+    if as_set:  # a plan is known by the key of its first, as long as that is not used
+        rows[0]["live_key"] = set_key(steps)
     inserted = tx.insert_new(approvals, rows[:1], "live_key")
     if not inserted:
-        first = select(approvals).where(approvals.c.live_key == rows[0]["live_key"])
-        there = tx.connection.execute(first).one()
+        there = tx.connection.execute(select(approvals).where(approvals.c.live_key == rows[0]["live_key"])).one()
         same = [there] if there.set_id is None else of_set(tx.connection, there.set_id)
         return [view(row) for row in same], False
     if rows[1:]:
@@ -83,6 +82,15 @@ def create(
         tell_of(tx, "approval.requested", approval, approval.requester)
         watch(tx, approval.id)
     return made, True
+
+
+def set_key(steps: Sequence[Step]) -> str:
+    """The same for the same plan of the same requester."""
+    return f"set/{digest('set', {'calls': [step.call.key for step in steps]})}"
+
+
+def live(tx: Transaction, live_key: str) -> Row[Any] | None:
+    return tx.connection.execute(select(approvals).where(approvals.c.live_key == live_key)).first()
 
 
 def watch(tx: Transaction, id: str) -> None:
@@ -103,13 +111,20 @@ def check(tx: Transaction, row: Row[Any], event: str) -> None:
         raise Conflict("the request is not what was sealed: its row was changed", code="broken_seal", found=row.id)
 
 
-def approve(tx: Transaction, row: Row[Any], by: str, reason: str = "") -> Approval:
+class Decider(NamedTuple):
+    """Who decided, and who agreed to it where a policy wants a second person."""
+
+    by: str
+    confirmed_by: str | None = None
+
+
+def approve(tx: Transaction, row: Row[Any], who: Decider, reason: str = "") -> Approval:
     """A grant for exactly these bytes."""
     check(tx, row, "approved")
-    return _decide(tx, row, "approved", by, reason, {"grant_state": GrantState.UNUSED})
+    return _decide(tx, row, "approved", who, reason, grant_state=GrantState.UNUSED)
 
 
-def edit(tx: Transaction, row: Row[Any], command: str, by: str) -> Approval:
+def edit(tx: Transaction, row: Row[Any], command: str, who: Decider) -> Approval:
     """Another seal in its place. Alone it is approved at once, since whoever wrote it wants it; in a plan it waits
     with the others."""
     check(tx, row, "edited")
@@ -129,28 +144,31 @@ def edit(tx: Transaction, row: Row[Any], command: str, by: str) -> Approval:
     lifetime, place = old.expires_at - old.created_at, {"set_id": old.set_id, "position": old.position}
     sealed = _sealed(step, tx.now, tx.now + lifetime, **place)
     live_key = row.live_key if old.set_id is not None else call.key
-    if old.set_id is None and _is_live(tx, live_key):
-        raise Conflict("there is a request for exactly this command already", code="already_requested", found=command)
-    _decide(tx, row, "edited", by, "", {"superseded_by": sealed.id})
+    if old.set_id is None and (other := live(tx, call.key)) is not None:
+        if other.state != RequestState.APPROVED or other.expires_at > tx.now:
+            message = "there is a request for exactly this command already"
+            raise Conflict(message, code="already_requested", found=command)
+        forget_grant(tx, other)
+    _decide(tx, row, "edited", who, "", superseded_by=sealed.id)
     tx.connection.execute(insert(approvals), _row(sealed, step, row.escalation_id, live_key))
     made = get(tx.connection, sealed.id)
-    tell_of(tx, "approval.requested", view(made), by)
+    tell_of(tx, "approval.requested", view(made), who.by)
     if old.set_id is None:
-        return approve(tx, made, by)
+        return approve(tx, made, who)
     watch(tx, sealed.id)
     return view(made)
 
 
-def refuse(tx: Transaction, row: Row[Any], by: str, reason: str) -> Approval:
-    return _decide(tx, row, "refused", by, reason, {})
+def refuse(tx: Transaction, row: Row[Any], who: Decider, reason: str) -> Approval:
+    return _decide(tx, row, "refused", who, reason)
 
 
 def withdraw(tx: Transaction, row: Row[Any], reason: str = "") -> Approval:
-    return _decide(tx, row, "withdrawn", row.requester, reason, {})
+    return _decide(tx, row, "withdrawn", Decider(row.requester), reason)
 
 
 def expire(tx: Transaction, row: Row[Any]) -> Approval:
-    return _decide(tx, row, "expired", "gemba", "nobody decided in time", {})
+    return _decide(tx, row, "expired", Decider("gemba"), "nobody decided in time")
 
 
 def forget_grant(tx: Transaction, row: Row[Any]) -> None:
@@ -158,14 +176,15 @@ def forget_grant(tx: Transaction, row: Row[Any]) -> None:
     tx.connection.execute(update(approvals).where(approvals.c.id == row.id).values(live_key=None))
 
 
-def _decide(tx: Transaction, row: Row[Any], event: str, by: str, reason: str, changes: dict[str, Any]) -> Approval:
+def _decide(tx: Transaction, row: Row[Any], event: str, who: Decider, reason: str, **changes: Any) -> Approval:
     state = REQUEST.after(RequestState(row.state), event)
-    decided = {"decided_at": tx.now, "decided_by": by, "decision_reason": reason or None}
-    live = {} if state is RequestState.APPROVED else {"live_key": None}
+    decided = {"decided_at": tx.now, "decided_by": who.by, "confirmed_by": who.confirmed_by}
+    decided["decision_reason"] = reason or None
+    freed = {} if state is RequestState.APPROVED else {"live_key": None}
     statement = (
         update(approvals)
         .where(approvals.c.id == row.id, approvals.c.state == row.state)
-        .values(state=state, **decided, **live, **changes)
+        .values(state=state, **decided, **freed, **changes)
     )
     if tx.connection.execute(statement).rowcount != 1:
         found = get(tx.connection, row.id)
@@ -176,12 +195,8 @@ def _decide(tx: Transaction, row: Row[Any], event: str, by: str, reason: str, ch
             allowed=REQUEST.events_from(RequestState(found.state)),
         )
     moved = view(get(tx.connection, row.id))
-    tell_of(tx, "approval.decided", moved, by)
+    tell_of(tx, "approval.decided", moved, who.by)
     return moved
-
-
-def _is_live(tx: Transaction, live_key: str) -> bool:
-    return tx.connection.execute(select(approvals.c.id).where(approvals.c.live_key == live_key)).first() is not None
 
 
 def _sealed(step: Step, created_at: int, expires_at: int, **place: Any) -> Sealed:

@@ -175,6 +175,12 @@ def _permission_request(frame: Frame, payload: dict[str, Any], facts: Facts) -> 
     return _permission(frame, payload, facts, call=_call(payload))
 
 
+def _permission_asked_here(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    """A dialog that waits for an approval of ours: the operator is asked by that one, and by nothing else."""
+    prompts = (*facts.prompts, Prompt(frame.event_id, _call(payload)))
+    return Translation((_draft(frame, "notification_kept", _bounded(payload)),), prompts)
+
+
 def _permission(frame: Frame, payload: dict[str, Any], facts: Facts, call: str | None) -> Translation:
     """A dialog is told of twice, by PermissionRequest and seconds later by Notification: it is one escalation."""
     for prompt in facts.prompts:
@@ -214,6 +220,7 @@ HOOKS: dict[str, Translate] = {
     "GembaWithdraw": _about_an_ask("ask_withdrawn"),
     "GembaSkillOutput": _verbatim("skill_output_emitted", longest=wire.MAX_LINE),
     "GembaHandoff": _verbatim("handoff_received", longest=wire.MAX_LINE),
+    "GembaPermission": _permission_asked_here,
     "SessionStart": _session_start,
     "SessionEnd": _session_end,
     "Stop": _stop,

@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("superseded_by", sa.Text),
         sa.Column("decided_at", sa.BigInteger),
         sa.Column("decided_by", sa.Text),
+        sa.Column("confirmed_by", sa.Text),
         sa.Column("decision_reason", sa.Text),
         sa.Column("told_at", sa.BigInteger),
         sa.Column("escalation_id", sa.Text, nullable=False),
