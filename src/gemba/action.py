@@ -8,9 +8,12 @@ looks at before there is a transaction, so that nobody waits for the database me
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
+
+# A name that is looked for: whatever it is, a database takes it.
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

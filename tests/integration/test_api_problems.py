@@ -6,10 +6,13 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import text, update
+import pytest
+from sqlalchemy import literal, select, text, update
 from structlog.testing import capture_logs
 
 from gemba.api.problem import TITLES
+from gemba.app import App
+from gemba.errors import Invalid
 from gemba.escalations.store import escalations
 from gemba.store.database import connect
 from tests.fixtures.api import Api, converse
@@ -46,6 +49,29 @@ def test_a_body_that_is_not_json_is_a_bad_request(api: Api) -> None:
         b"\xef\xbb\xbf{}",
     ):
         assert_problem(api.request("POST", path, body), 400, "malformed_json")
+
+
+def test_an_id_that_no_database_takes_is_refused_with_its_place(api: Api) -> None:
+    ids = [api.ask(), "a\0b"]
+
+    for path, body, pointer in (
+        ("/api/escalations/respond", {"ids": ids, "text": "yes"}, "/ids/1"),
+        ("/api/escalations/reopen", {"ids": ids}, "/ids/1"),
+        ("/api/rules", {"escalation_id": "\0", "text": "yes"}, "/escalation_id"),
+    ):
+        refused = api.request("POST", path, body)
+        assert_problem(refused, 422, "invalid_value")
+        assert refused.json["pointer"] == pointer
+    assert api.get("/api/escalations")["escalations"][0]["state"] == "open"
+
+
+def test_a_text_that_reaches_the_database_with_a_nul_is_the_senders_fault(app: App) -> None:
+    with app.database.read() as connection:
+        if connection.dialect.name == "sqlite":
+            assert connection.execute(select(literal("a\0b") == "a\0b")).scalar()
+        else:
+            with pytest.raises(Invalid, match="a text has a NUL"):
+                connection.execute(select(literal("a\0b")))
 
 
 def test_a_document_that_does_not_fit_is_told_where_what_and_what_would(api: Api) -> None:

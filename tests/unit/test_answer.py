@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gemba import wire
@@ -340,6 +340,7 @@ def judged(wanted: dict[str, Any], answer: Respond) -> Reply | Invalid:
         return refused
 
 
+@example({"enum": [{"\ud800": None}]}, None)
 @given(KEYWORDS, JSON)
 def test_any_value_by_any_schema_is_a_reply_or_a_refusal(wanted: dict[str, Any], value: Any) -> None:
     codes = ("does_not_fit",) if schema_trouble(wanted) is None else ("unusable_schema",)

@@ -47,7 +47,10 @@ class Schemas:
 
     def trouble(self, schema: dict[str, Any]) -> str | None:
         """Why answers cannot be judged by this schema; None when they can."""
-        text = msgspec.json.encode(schema)
+        try:
+            text = _as_bytes(schema)
+        except UnusableError as error:
+            return str(error)
         if text not in self._known:
             if self._left <= 0:
                 return "too many schemas came at once, or too large ones"
@@ -238,10 +241,17 @@ def _fitting_text(form: _Form, text: str) -> Reply:
 
 def _form_of(schema: dict[str, Any]) -> _Form:
     try:
-        return _ready(msgspec.json.encode(schema))
+        return _ready(_as_bytes(schema))
     except UnusableError as error:  # one that was taken when more was
         message = f"no answer can be judged by its schema ({error}); decline it with a reason"
         raise Invalid(message, code="unusable_schema", pointer="/value") from None
+
+
+def _as_bytes(schema: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(schema)
+    except UnicodeEncodeError:
+        raise UnusableError("it has half of a surrogate pair, which no text may have") from None
 
 
 @functools.lru_cache(_MOST_READY)

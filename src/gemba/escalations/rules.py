@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 
 from gemba import clock, wire
-from gemba.action import Action, Nothing
+from gemba.action import Action, Id, Nothing
 from gemba.errors import Conflict, GembaError, NotFound
 from gemba.escalations.answer import judge
 from gemba.escalations.escalation import Answer, Channel, Reply, Respond
@@ -74,7 +74,7 @@ Place = tuple[int, int, str]
 class MakeRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Answer every ask of the same wording as this escalation so: with a text, an option by its number, or a value."""
 
-    escalation_id: str
+    escalation_id: Id
     text: str | None = None
     option: int | None = None
     value: Any = msgspec.UNSET

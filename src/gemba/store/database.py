@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -36,14 +37,14 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import ReturningInsert
 
 from gemba import clock
-from gemba.errors import Unusable
+from gemba.errors import Invalid, Unusable
 from gemba.event import Draft
 from gemba.operators import OPERATOR
 from gemba.store import events
@@ -58,6 +59,7 @@ REFUSALS = (DBAPIError, NoConnectionLeft)
 # What a PostgreSQL URL says itself goes before. A server whose network went away is noticed within these.
 _PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "30"}
 # Errors are logged, and what agents and operators wrote must not be: no statement's values in their text.
+_NUL = re.compile(r"cannot contain NUL")
 _QUIET: dict[str, Any] = {"hide_parameters": True}
 _SQLITE: dict[str, Any] = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
@@ -222,8 +224,7 @@ def connect(url: str) -> Database:
         return Database(_sqlite_engine(parsed))
     if importlib.util.find_spec("psycopg") is None:
         raise Unusable("PostgreSQL needs the package psycopg: install gemba[postgres]", code="database_driver")
-    # No limit of its own: the number of threads is one already, and a thread that finds no connection would fail.
-    return Database(create_engine(parsed, pool_pre_ping=True, pool_size=10, max_overflow=-1, **_QUIET))
+    return Database(_postgresql_engine(parsed))
 
 
 def parse_url(url: str) -> URL:
@@ -255,6 +256,20 @@ def explained(what: str) -> Iterator[None]:
     except DBAPIError as error:
         reason = str(error.orig).strip().splitlines()
         raise Unusable(f"{what}: {reason[0] if reason else error.__class__.__name__}", code="database") from error
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    # No limit of its own: the number of threads is one already, and a thread that finds no connection would fail.
+    engine = create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=-1, **_QUIET)
+
+    @event.listens_for(engine, "handle_error")
+    def explain(context: ExceptionContext) -> None:
+        """What is kept is cleaned before; what is looked for may be anything, and the driver refuses to send a NUL."""
+        if _NUL.search(str(context.original_exception)):
+            words = "a text has a NUL, which no text may have"
+            raise Invalid(words, code="invalid_value", found="NUL", allowed="text without it") from None
+
+    return engine
 
 
 def _sqlite_engine(url: URL) -> Engine:
