@@ -27,6 +27,20 @@ def test_what_cannot_be_told_is_nothing(workspace: Path, tmp_path: Path) -> None
     assert git.commits_since(str(workspace), "--output=x") == []
 
 
+def test_a_repository_and_its_worktrees_have_one_folder_in_common(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "deep").mkdir()
+    output(workspace, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    output(tmp_path, "init", "--quiet", "other")
+
+    shared = str(workspace / ".git")
+    assert [git.shared_folder(str(folder)) for folder in (workspace, workspace / "deep", tmp_path / "tree")] == [
+        shared
+    ] * 3
+    assert git.shared_folder(str(tmp_path / "other")) == str(tmp_path / "other/.git")
+    assert git.shared_folder(str(tmp_path)) is None
+    assert git.shared_folder("") is None
+
+
 def test_no_program_that_a_repository_s_configuration_names_is_run(workspace: Path, tmp_path: Path) -> None:
     begin = output(workspace, "rev-parse", "HEAD")
     ran = tmp_path / "ran"
