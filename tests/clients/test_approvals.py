@@ -1,6 +1,7 @@
 """A command that changes something, in a real client beside a real server: it waits, and runs as often as approved."""
 
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from gemba.testing import retry_until
 from tests.clients.client import PATIENCE, Claude, ended
 from tests.clients.model import Model, Say, Together, Use
+from tests.fixtures.hooks import logged
 from tests.fixtures.servers import RunningServer
 
 pytestmark = pytest.mark.clients
@@ -140,6 +142,20 @@ def test_a_subagent_waits_for_the_operator_too(claude: Claude, model: Model, sql
 
     assert "the operator refused it: not on a Friday" in model.told("the commit")[1]
     assert times_released(claude) == 0
+
+
+def test_a_client_that_is_killed_uses_up_no_grant(
+    claude: Claude, model: Model, sqlite_server: RunningServer, home: Path
+) -> None:
+    claude.install("--approvals")
+    model.play("a release", bash(RELEASE), Say("Never said."))
+
+    with claude.running("Make a release."):
+        request = asked(sqlite_server)
+    retry_until(lambda: "the client is gone" in "".join(logged(home)), timeout=PATIENCE)
+    approve(sqlite_server, request)
+
+    assert (grant_of(sqlite_server, request), times_released(claude)) == ("unused", 0)
 
 
 def test_without_a_server_nothing_runs_that_would_have_to_be_asked_about(claude: Claude, model: Model) -> None:

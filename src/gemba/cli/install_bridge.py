@@ -30,7 +30,7 @@ _BOM = "\ufeff"
 @click.command()
 @click.option("--remove", is_flag=True, help="Take the hooks out again.")
 @click.option("--require", is_flag=True, help="Every turn has to end in a handoff, not those of dispatches alone.")
-@click.option("--approvals", is_flag=True, hidden=True, help="Commands that change something wait for you.")
+@click.option("--approvals", is_flag=True, help="Commands that change something wait for you; needs gemba serve.")
 @click.option(
     "--scope",
     type=click.Choice(list(_FILES)),
@@ -50,7 +50,7 @@ def command(folder: str | None, remove: bool, require: bool, approvals: bool, sc
     \b
     Example:
       gemba install-bridge
-      gemba install-bridge --require --scope local
+      gemba install-bridge --require --approvals --scope local
       gemba install-bridge --remove
     """
     if remove and (require or approvals):
