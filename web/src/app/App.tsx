@@ -6,6 +6,10 @@ import { currentToken, onTokenChange } from "../api/token";
 import { AnsweredScreen } from "../answered/AnsweredScreen";
 import { AssumptionsScreen } from "../assumptions/AssumptionsScreen";
 import { AttentionScreen } from "../attention/AttentionScreen";
+import { DispatchesScreen } from "../handoffs/DispatchesScreen";
+import { DispatchScreen } from "../handoffs/DispatchScreen";
+import { HandoffScreen } from "../handoffs/HandoffScreen";
+import { HandoffsScreen } from "../handoffs/HandoffsScreen";
 import { HealthScreen } from "../health/HealthScreen";
 import { EscalationScreen } from "../history/EscalationScreen";
 import { SessionScreen } from "../history/SessionScreen";
@@ -15,7 +19,7 @@ import { PoliciesScreen } from "../policies/PoliciesScreen";
 import { RulesScreen } from "../rules/RulesScreen";
 import { EmptyState } from "../ui/Notice";
 import { Frame } from "./Frame";
-import { linkTo, usePlace, type Place, type RouteName } from "./routes";
+import { linkTo, usePlace, type OneOfName, type Place, type RouteName } from "./routes";
 import { SignedOut } from "./SignedOut";
 
 const SCREENS: Record<RouteName, () => React.ReactNode> = {
@@ -23,10 +27,19 @@ const SCREENS: Record<RouteName, () => React.ReactNode> = {
   answered: AnsweredScreen,
   assumptions: AssumptionsScreen,
   memory: MemoryScreen,
+  handoffs: HandoffsScreen,
+  dispatches: DispatchesScreen,
   rules: RulesScreen,
   policies: PoliciesScreen,
   attention: AttentionScreen,
   health: HealthScreen,
+};
+
+const ONE_OF: Record<OneOfName, (props: { id: string }) => React.ReactNode> = {
+  session: SessionScreen,
+  escalation: EscalationScreen,
+  handoff: HandoffScreen,
+  dispatch: DispatchScreen,
 };
 
 function NoSuchScreen() {
@@ -41,8 +54,10 @@ function NoSuchScreen() {
 
 function ScreenAt({ place }: { place: Place }) {
   if (place.name === null) return <NoSuchScreen />;
-  if (place.name === "session") return <SessionScreen key={place.id} id={place.id} />;
-  if (place.name === "escalation") return <EscalationScreen key={place.id} id={place.id} />;
+  if ("id" in place) {
+    const One = ONE_OF[place.name];
+    return <One key={place.id} id={place.id} />;
+  }
   const Screen = SCREENS[place.name];
   return <Screen />;
 }

@@ -19,7 +19,8 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
       [["m"], "Who else asks the same"],
       [["u"], "Undo the last answer; re-open what the pane resolved"],
       [["n"], "To what is new"],
-      [["Esc"], "Leave the reply, then the card"],
+      [["Enter"], "Open a handoff, a dispatch"],
+      [["Esc"], "Leave the reply, then the card; back from what was opened"],
     ],
   ],
   [

@@ -19,6 +19,8 @@ const ICONS: Record<RouteName, IconName> = {
   answered: "check",
   assumptions: "fork",
   memory: "bookmark",
+  handoffs: "handover",
+  dispatches: "brief",
   rules: "stamp",
   policies: "clock",
   attention: "bars",

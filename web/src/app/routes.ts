@@ -1,6 +1,6 @@
 /**
  * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
- * in ROUTES stand in the navigation; a session and an escalation have an address of their own each.
+ * in ROUTES stand in the navigation; each session, escalation, handoff and dispatch has an address of its own.
  */
 import { useSyncExternalStore, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
@@ -23,20 +23,28 @@ export const ROUTES = {
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
   answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
+  handoffs: { path: "/handoffs", title: "Handoffs", key: "f", group: "record" },
+  dispatches: { path: "/dispatches", title: "Dispatches", key: "w", group: "record" },
   attention: { path: "/attention", title: "Attention", key: "t", group: "record" },
   rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },
   policies: { path: "/policies", title: "Policies", key: "p", group: "setup" },
   health: { path: "/health", title: "Health", key: "h", group: "setup" },
 } as const satisfies Record<string, Route>;
 
-const ONE_OF = { session: "/sessions/", escalation: "/escalations/" } as const;
+const ONE_OF = {
+  session: "/sessions/",
+  escalation: "/escalations/",
+  handoff: "/handoffs/",
+  dispatch: "/dispatches/",
+} as const;
 
 export type RouteName = keyof typeof ROUTES;
+export type OneOfName = keyof typeof ONE_OF;
 
-/** Where one is: a screen, one session, one escalation, or nowhere. */
+/** Where one is: a screen, one thing that has an address of its own, or nowhere. */
 export type Place =
   | { name: RouteName; title: string }
-  | { name: keyof typeof ONE_OF; title: string; id: string }
+  | { name: OneOfName; title: string; id: string }
   | { name: null; title: null };
 
 const listeners = new Set<() => void>();
@@ -58,7 +66,7 @@ function placeAt(pathname: string): Place {
     if (route.path === path) return { name: name as RouteName, title: route.title };
   for (const [name, prefix] of Object.entries(ONE_OF)) {
     const id = path.startsWith(prefix) ? decoded(path.slice(prefix.length)) : "";
-    if (id !== "") return { name: name as keyof typeof ONE_OF, title: id, id };
+    if (id !== "") return { name: name as OneOfName, title: id, id };
   }
   return { name: null, title: null };
 }
@@ -91,10 +99,28 @@ export function useParameter(name: string): [value: string, set: (value: string)
   return [value, set];
 }
 
+/** Marks what was come to from within the page: there is something of ours to go back to. */
+const FROM_WITHIN = "from within";
+
 function visit(path: string): void {
-  if (location.pathname + location.search !== path) history.pushState(null, "", path);
+  if (location.pathname + location.search !== path) history.pushState(FROM_WITHIN, "", path);
   tell();
   scrollTo(0, 0);
+}
+
+function focusHeading(): void {
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To where one came from; to `route` when the address was opened by itself. The focus goes along. */
+export function goBack(route: RouteName): void {
+  if (history.state === FROM_WITHIN) {
+    addEventListener("popstate", () => requestAnimationFrame(focusHeading), { once: true });
+    history.back();
+  } else {
+    flushSync(() => goTo(route));
+    focusHeading();
+  }
 }
 
 export function goTo(route: RouteName): void {
@@ -109,7 +135,7 @@ function link(path: string) {
       event.preventDefault();
       flushSync(() => visit(path));
       // A link inside a screen went with it: the focus goes where one has arrived.
-      if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
+      focusHeading();
     },
   };
 }
@@ -118,8 +144,15 @@ export function linkTo(route: RouteName) {
   return link(ROUTES[route].path);
 }
 
-export function linkToOne(what: keyof typeof ONE_OF, id: string) {
+export function linkToOne(what: OneOfName, id: string) {
   return link(ONE_OF[what] + encodeURIComponent(id.toWellFormed()));
+}
+
+/** The handoffs in one state, of one session; an empty text leaves them all in. */
+export function linkToHandoffs(filter: { state: string; session: string }) {
+  const chosen = Object.entries(filter).filter(([, value]) => value !== "");
+  const search = new URLSearchParams(chosen.map(([name, value]) => [name, value.toWellFormed()])).toString();
+  return link(ROUTES.handoffs.path + (search && `?${search}`));
 }
 
 /** The rules, with this one brought into view. */

@@ -15,6 +15,7 @@ import {
   sessionsQuery,
   unresolvedQuery,
 } from "../api/queries";
+import { HANDED } from "../api/handoff-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
 import { announce } from "../ui/announce";
@@ -61,6 +62,8 @@ function apply(message: Message): void {
     changedSides(ASKED);
     // An ask that a rule answered counts as one more use of it.
     if (message.event === "escalation.resolved") changedSides(rulesQuery.queryKey);
+  } else if (message.event.startsWith("handoff") || message.event.startsWith("dispatch")) {
+    changedSides(HANDED);
   } else if (message.event.startsWith("rule")) {
     changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("memory")) {
