@@ -27,6 +27,8 @@ from gemba.escalations import (
     assumptions,
     delivery,
     derived,
+    handing_over,
+    handoff_flows,
     notices,
     projection,
     reply,
@@ -63,6 +65,7 @@ ACTIONS: tuple[Action, ...] = (
     *audit_verdict.ACTIONS,
     *contract_view.ACTIONS,
     *dispatching.ACTIONS,
+    *handing_over.ACTIONS,
     *remembering.ACTIONS,
 )
 
@@ -199,8 +202,9 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        table = {**flows.table, **approval_flows.TABLE}
-        news = Filter(NEWS.names | approval_flows.NEWS.names)
+        checks = handoff_flows.HandoffFlows(self.database, self.origin, self.workspace.folder / "approvals.toml")
+        table = {**flows.table, **approval_flows.TABLE, **checks.table}
+        news = Filter(NEWS.names | approval_flows.NEWS.names | handoff_flows.NEWS.names)
         with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:
             engine = engine_type(self.database, self.workspace.flows_file, name, table, news, lease)
             async with engine.running(hub):

@@ -46,11 +46,16 @@ from gemba.handoff.contract_view import (
 from gemba.handoff.dispatches import Dispatch, list_dispatches
 from gemba.handoff.dispatches import get as get_dispatch
 from gemba.handoff.dispatches import view as view_dispatch
+from gemba.handoff.handoffs import Handoff, HandoffState, list_handoffs
+from gemba.handoff.handoffs import get as get_handoff
+from gemba.handoff.handoffs import view as view_handoff
 from gemba.handoff.memories import MemoryView, list_memories
 from gemba.handoff.memories import get as get_memory
 from gemba.handoff.memories import view as view_memory
 from gemba.handoff.memory import MemoryState
+from gemba.handoff.schema import json_schema
 from gemba.handoff.sections import read_sections
+from gemba.handoff.status import PlanStatus
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import list_sessions
 from gemba.store import events
@@ -127,6 +132,17 @@ class DispatchQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
 
+class HandoffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`state` is a comma list of states."""
+
+    dispatch: str | None = None
+    session: str | None = None
+    state: str | None = None
+    plan_status: PlanStatus | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
 class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`after` is the number of the last entry that is known already."""
 
@@ -184,6 +200,27 @@ class MemoryList(msgspec.Struct, frozen=True):
     total: int
     next_cursor: str | None
     as_of: int
+
+
+class HandoffList(msgspec.Struct, frozen=True):
+    """A page of handoffs, each without its document."""
+
+    handoffs: list[Handoff]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
+class EnvelopeSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"schema": "$schema"}):
+    """The JSON Schema of an output envelope, and nothing around it."""
+
+    schema: str
+    title: str
+    description: str
+    type: str
+    properties: dict[str, Any]
+    required: list[str]
+    allOf: list[dict[str, Any]]  # noqa: N815 - as JSON Schema has it
 
 
 class DispatchList(msgspec.Struct, frozen=True):
@@ -343,6 +380,25 @@ def dispatches(app: App, query: DispatchQuery) -> DispatchList:
     return DispatchList(page, total, _seal_cursor(following), as_of)
 
 
+def handoffs(app: App, query: HandoffQuery) -> HandoffList:
+    before = _open_cursor(query.cursor, tuple[int, str])
+    chosen = {"dispatch": query.dispatch, "session": query.session, "plan_status": query.plan_status}
+    states = _states(query.state, HandoffState)
+    with app.database.read() as connection:
+        as_of = _as_of(connection)
+        page, total, following = list_handoffs(connection, query.limit, before, states=states, **chosen)
+    return HandoffList(page, total, _seal_cursor(following), as_of)
+
+
+def handoff(app: App, _query: Nothing, *, id: str) -> Handoff:
+    with app.database.read() as connection:
+        return view_handoff(get_handoff(connection, id))
+
+
+def handoff_schema(_app: App, _query: Nothing) -> EnvelopeSchema:
+    return msgspec.convert(json_schema(), EnvelopeSchema)
+
+
 def dispatch(app: App, _query: Nothing, *, id: str) -> Dispatch:
     with app.database.read() as connection:
         return view_dispatch(get_dispatch(connection, id))
@@ -452,6 +508,15 @@ READS = (
     Read("/api/memories/{id}", memory, Nothing, MemoryView, "One memory with its source"),
     Read("/api/dispatches", dispatches, DispatchQuery, DispatchList, "Work given to agents, newest first", cached=True),
     Read("/api/dispatches/{id}", dispatch, Nothing, Dispatch, "One dispatch with the envelope that its agent got"),
+    Read("/api/handoffs", handoffs, HandoffQuery, HandoffList, "Ends of turns, newest first", cached=True),
+    Read("/api/handoffs/{id}", handoff, Nothing, Handoff, "One handoff: its envelope, its checks, what became of it"),
+    Read(
+        "/api/handoff/schema.json",
+        handoff_schema,
+        Nothing,
+        EnvelopeSchema,
+        "The JSON Schema of the envelope that ends a turn",
+    ),
     Read("/api/audit", audit_log, AuditQuery, AuditList, "The audit log, entry by entry"),
     Read("/api/audit/verdict", audit_verdict, Nothing, AuditVerdict, "Is the audit log as it was written?"),
     Read("/api/context", context, Nothing, ContextList, "What is known of this project, by section", cached=True),

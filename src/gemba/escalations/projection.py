@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import Row, func, select
 
 from gemba import clock
-from gemba.escalations import assumptions, precedents, rules
+from gemba.escalations import assumptions, handoff_frames, precedents, rules
 from gemba.escalations.answer import Schemas
-from gemba.escalations.escalation import RANK, Channel, Delivery, Reply, State, Urgency
+from gemba.escalations.escalation import Channel, Delivery, Reply
+from gemba.escalations.opening import new_row
 from gemba.escalations.outcomes import Outcomes
 from gemba.escalations.policy import Policies
-from gemba.escalations.store import counted, escalations, session_over, set_delivery, settle, watch
+from gemba.escalations.store import escalations, session_over, set_delivery, settle, watch
 from gemba.event import Draft
-from gemba.sessions.translator import without_schema
 from gemba.store.database import Transaction
 
 _RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent's window"
@@ -127,6 +126,7 @@ _APPLY = {
     "reply_read": _reply_read,
     "ask_withdrawn": _ask_withdrawn,
     "session_transition": _session_transition,
+    "handoff_received": handoff_frames.take,
 }
 
 
@@ -134,51 +134,3 @@ def _first(tx: Transaction, *conditions: Any) -> Row[Any] | None:
     """Locked where others may write meanwhile: what the operator settles at this moment is settled when we see it."""
     oldest = select(escalations).where(*conditions).order_by(escalations.c.opened_at, escalations.c.id)
     return tx.connection.execute(oldest.limit(1).with_for_update()).first()
-
-
-def new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, schemas: Schemas) -> dict[str, Any]:
-    """An escalation as it begins, out of the event that it was opened by."""
-    payload = draft.payload
-    policy = policies.match(payload["kind"], payload["urgency"])
-    text, schema = _asked(payload, schemas)
-    return {
-        "id": draft.ref,
-        "session_id": draft.session_id,
-        "agent_type": payload["agent_type"],
-        "kind": payload["kind"],
-        "channel": payload["channel"],
-        "urgency": payload["urgency"],
-        "rank": RANK[Urgency(payload["urgency"])],
-        "state": State.OPEN,
-        "resolved": False,
-        "delivery": Delivery.NONE,
-        "role": payload["role"],
-        "mode": payload["mode"],
-        "title": payload["title"],
-        "text": text,
-        "options": msgspec.json.encode(payload["options"]).decode(),
-        "bead_id": payload["bead_id"],
-        "waiting": payload["waiting"],
-        "cwd": payload["cwd"],
-        "commit_hash": payload["commit"],
-        "branch": payload["branch"],
-        "opened_at": clock.parse_past(draft.payload["asked_at"], tx.now),
-        "changed_at": tx.now,
-        "origin": origin,
-        "received_at": tx.now,
-        "schema": schema,
-        "worktree": payload.get("worktree"),
-        "group_id": draft.ref,
-        "like_key": "",
-        "policy": None if policy is None else msgspec.json.encode(policy).decode(),
-        **counted(policy, tx.now),
-    }
-
-
-def _asked(payload: dict[str, Any], schemas: Schemas) -> tuple[str, str | None]:
-    """The words and the schema of an ask. A schema by which no answer can be judged is left out; the words say so."""
-    text, schema = payload["text"], payload.get("schema")
-    if schema is None:
-        return text, None
-    trouble = schemas.trouble(schema)
-    return (text, msgspec.json.encode(schema).decode()) if trouble is None else (without_schema(text, trouble), None)

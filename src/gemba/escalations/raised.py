@@ -13,8 +13,8 @@ from sqlalchemy import insert
 from gemba import clock, wire
 from gemba.escalations.answer import Schemas
 from gemba.escalations.escalation import Channel, Kind
+from gemba.escalations.opening import new_row
 from gemba.escalations.policy import Policies
-from gemba.escalations.projection import new_row
 from gemba.escalations.store import escalations, watch
 from gemba.event import Draft
 from gemba.store.database import Transaction

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from gemba import clock
 from gemba.errors import Conflict, NotFound
-from gemba.escalations import reply, search
+from gemba.escalations import next_turn, reply, search
 from gemba.escalations.escalation import (
     MACHINE,
     UNRESOLVED,
@@ -158,12 +158,15 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
 
 def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: int = 0) -> Escalation:
     """End it with a reply, and put that on its way: at once, or after so many seconds in which it can be undone."""
-    delivery, note = _route(Channel(row.channel), answer)
+    handoff = next_turn.handoff_of(tx, row)
+    delivery, note = _route(Channel(row.channel), answer, is_turn=handoff is not None)
     late = event == "answered_late"
-    # A late answer takes the place of another one, which there is no way back to.
-    held_until = tx.now + hold * clock.SECOND if hold and delivery is Delivery.PENDING and not late else None
+    # A late answer takes the place of another one, and a dispatch's turn starts: there is no way back to before.
+    can_wait = delivery is Delivery.PENDING and not late and handoff is None
+    held_until = tx.now + hold * clock.SECOND if hold and can_wait else None
     # An asker that does not wait finds it before it goes on; so does one that waited in vain.
-    turn = row.session_id if delivery is Delivery.PENDING and (late or not row.waiting) else None
+    is_turn = late or not row.waiting or handoff is not None
+    turn = row.session_id if delivery is Delivery.PENDING and is_turn else None
     settled = move(
         tx,
         row,
@@ -194,7 +197,9 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
         },
     )
     # Only now: of two that settle it at once, one never gets here.
-    if row.channel == Channel.TOOL_CALL:
+    if handoff is not None:
+        next_turn.start(tx, handoff, answer)
+    if row.channel == Channel.TOOL_CALL or handoff is not None:
         reply.post(tx, row, answer, due_at=held_until or 0, turn=turn, late=late)
     if delivery is Delivery.PENDING:
         deliver(tx, row.id)
@@ -425,13 +430,13 @@ def _resolution(row: Row[Any]) -> Resolution | None:
     )
 
 
-def _route(channel: Channel, answer: Reply) -> tuple[Delivery, str | None]:
+def _route(channel: Channel, answer: Reply, *, is_turn: bool) -> tuple[Delivery, str | None]:
     """How the reply goes back, as far as it is known when it is given."""
-    if answer.outcome == "withdrawn" or channel in (Channel.HANDOFF, Channel.SYSTEM):
+    if answer.outcome == "withdrawn" or (channel in (Channel.HANDOFF, Channel.SYSTEM) and not is_turn):
         return Delivery.NONE, None
     if answer.by == "pane":
         return Delivery.DELIVERED, None
-    return (Delivery.PENDING, None) if channel is Channel.TOOL_CALL else (Delivery.UNDELIVERED, _NO_ROUTE)
+    return (Delivery.PENDING, None) if is_turn or channel is Channel.TOOL_CALL else (Delivery.UNDELIVERED, _NO_ROUTE)
 
 
 def _told(moved: Escalation) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import update
 
 from gemba import clock
-from gemba.action import Action, Nothing
+from gemba.action import Action, Id, Nothing
 from gemba.errors import Conflict, GembaError, Invalid
 from gemba.escalations import approvals, granting, reply, verifier
 from gemba.escalations.answer import checked_text, judge
@@ -37,8 +37,9 @@ from gemba.store.database import Transaction
 
 _LONGEST_SNOOZE = 30 * clock.DAY
 _BY_HAND = "told by hand"
+_WITH_REPLIES = (Channel.TOOL_CALL, Channel.HANDOFF)  # the others are answered elsewhere, or by nobody
 
-Ids = Annotated[list[str], msgspec.Meta(min_length=1, max_length=200)]
+Ids = Annotated[list[Id], msgspec.Meta(min_length=1, max_length=200)]
 
 
 class Dismiss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -175,10 +176,10 @@ def reject(tx: Transaction, body: Reject, *, id: str) -> Escalation:
 def reroute(tx: Transaction, body: Reroute, *, id: str) -> Escalation:
     """Send a reply that did not arrive another way."""
     row = get_locked(tx, id)
-    if row.delivery != Delivery.UNDELIVERED or row.channel != Channel.TOOL_CALL:
+    if row.delivery != Delivery.UNDELIVERED or row.channel not in _WITH_REPLIES:
         raise Conflict(
             f"its reply is not undelivered but {row.delivery}"
-            if row.channel == Channel.TOOL_CALL
+            if row.channel in _WITH_REPLIES
             else "it is answered in the agent's own window, which Gemba has no way into",
             code="not_reroutable",
             found=row.delivery,

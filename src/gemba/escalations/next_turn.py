@@ -1,0 +1,32 @@
+"""What an answer means for the handoff that it was asked for: the dispatch's next turn starts, and it reads the answer.
+
+An escalation that came of a handoff has no asker that waits: its turn has ended. So the answer becomes the next turn
+of the session, and the dispatch moves to IN_PROGRESS in the transaction of the answer. An answer that comes when the
+dispatch is at another turn, or complete, changes nothing there. Called wherever an escalation is settled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row
+
+from gemba.escalations.escalation import Channel, Reply
+from gemba.handoff import dispatches, handoffs
+from gemba.store.database import Transaction
+
+
+def handoff_of(tx: Transaction, escalation: Row[Any]) -> Row[Any] | None:
+    """The handoff that an escalation came of, if it came of one."""
+    if escalation.channel != Channel.HANDOFF:
+        return None
+    return handoffs.of_escalation(tx.connection, escalation.id)
+
+
+def start(tx: Transaction, handoff: Row[Any], answer: Reply) -> None:
+    """A refusal to answer, and a time that ran out, start nothing."""
+    if answer.outcome not in ("answered", "default") or handoff.turn is None:
+        return
+    dispatch = dispatches.get_locked(tx, handoff.dispatch_id)
+    if dispatch.turn == handoff.turn and dispatch.completed_at is None:
+        dispatches.start_turn(tx, dispatch, by_person=answer.by == "operator")

@@ -1,0 +1,121 @@
+"""A handoff that is refused: why it was, what its agent is told, and when a person is asked instead of the agent.
+
+A refusal changes nothing but the count of its dispatch's repairs. When those are spent, or IN_PROGRESS came too often,
+one `blocked` escalation is raised in a turn, however many refusals follow. Called where handoffs are judged, and where
+the world was compared with what one claims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row
+
+from gemba import wire
+from gemba.escalations.raised import raise_escalation
+from gemba.event import Draft
+from gemba.handoff import dispatches, handoffs
+from gemba.handoff.check import Check
+from gemba.handoff.handoffs import HandoffState, Refusal, RefusedBy
+from gemba.handoff.repair import next_step, repair_text
+from gemba.handoff.verdict import Verdict
+from gemba.store.database import Transaction
+
+LIMIT = "IN_PROGRESS_LIMIT"
+_MOST_SHOWN = 20  # checks that an agent is told of
+
+
+def by_verdict(
+    tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, verdict: Verdict, *, spent: Sequence[str] | None = None
+) -> Row[Any]:
+    """`spent`: the codes with which a hook let the turn end, having asked for repairs in vain."""
+    codes = [*verdict.missing, *verdict.invalid] or list(spent or ())
+    told = repair_text(verdict) or f"The turn was refused: {', '.join(codes)}."
+    step = _count(tx, dispatch, codes) if spent is None else "escalate"
+    title = "A turn ended without a handoff that can be accepted"
+    escalation_id = _blocked(tx, row, dispatch, title, told) if step == "escalate" else row.escalation_id
+    by: RefusedBy = "repairs_spent" if step == "escalate" else "verdict"
+    return _refuse(tx, row, by, step, told, escalation_id=escalation_id)
+
+
+def by_status(tx: Transaction, row: Row[Any], dispatch: Row[Any], refusal: Refusal) -> Row[Any]:
+    """The dispatch cannot make this move now; the same envelope may be sent again when it can."""
+    told = f"Your handoff was not accepted: {refusal.message}."
+    if refusal.code != LIMIT:
+        return _refuse(tx, row, "status", "repair", told, refusal=refusal)
+    title = "An agent goes on and on without an end"
+    escalation_id = _blocked(tx, row, dispatch, title, f"{refusal.message}.\n\n{row.summary}".strip())
+    return _refuse(tx, row, "status", "escalate", told, refusal=refusal, escalation_id=escalation_id)
+
+
+def by_world(
+    tx: Transaction, row: Row[Any], dispatch: Row[Any], checks: Sequence[Check], failed: Sequence[Check]
+) -> Row[Any]:
+    """It claims what is not so; each check that failed is told with what was claimed and what was found."""
+    codes = sorted({f"WORLD:{check.name}" for check in failed})
+    lines = [f"- {check.name}: claimed {check.claimed}; found {_found(check)}" for check in failed[:_MOST_SHOWN]]
+    if len(failed) > _MOST_SHOWN:
+        lines.append(f"- and {len(failed) - _MOST_SHOWN} more")
+    first = "Your handoff says COMPLETE, and what it claims was not found. Do it, or claim what was done; then send it:"
+    told = "\n".join([first, *lines])
+    refusal = Refusal(codes[0], f"what it claims was not found ({', '.join(codes)})")
+    step = _count(tx, dispatch, codes)
+    title = "A COMPLETE claims what is not so"
+    escalation_id = _blocked(tx, row, dispatch, title, told) if step == "escalate" else row.escalation_id
+    return _refuse(tx, row, "world", step, told, refusal=refusal, checks=list(checks), escalation_id=escalation_id)
+
+
+def _found(check: Check) -> str:
+    return f"{check.found} ({check.note})" if check.note else check.found
+
+
+def _count(tx: Transaction, dispatch: Row[Any] | None, codes: Sequence[str]) -> str:
+    """Outside of a dispatch nobody counts but the agent's own client."""
+    if dispatch is None:
+        return "repair"
+    before = dispatches.repairs_of(dispatch)
+    step = next_step(before, codes)
+    if step == "repair":
+        dispatches.save(tx, dispatch, dispatches.progress_of(dispatch), repairs=[*before, list(codes)])
+    return step
+
+
+def _blocked(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, title: str, text: str) -> str | None:
+    """The turn's one escalation; none where nobody knows whose turn it is."""
+    if dispatch is not None and (known := handoffs.blocked_in_turn(tx.connection, dispatch.id, dispatch.turn)):
+        return known
+    return ask(tx, row, dispatch, "blocked", title, text)
+
+
+def ask(
+    tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, kind: Any, title: str, text: str, **more: Any
+) -> str | None:
+    """Ask a person; the answer becomes the next turn of the session, or of whoever takes the dispatch on."""
+    session_id = whose(row, dispatch)
+    if session_id is None:
+        return None
+    about: dict[str, Any] = {}
+    if dispatch is not None:
+        about = {"agent_type": dispatch.provider, "role": dispatch.role, "bead_id": dispatch.task_id}
+        about["cwd"] = dispatch.folder
+    shown = text if len(text) <= wire.MAX_TEXT else f"{text[: wire.MAX_TEXT - 1]}…"
+    return raise_escalation(
+        tx, kind, shown or title, session_id=session_id, title=title, waiting=False, **{**about, **more}
+    )
+
+
+def whose(row: Row[Any], dispatch: Row[Any] | None) -> str | None:
+    """The session that an answer goes to: the dispatch's, else the one that spoke, else one of the agent's name."""
+    known = (row.session_id,) if dispatch is None else (dispatch.session_id, row.session_id, dispatch.agent_id)
+    return next((str(one) for one in known if one), None)
+
+
+def _refuse(tx: Transaction, row: Row[Any], by: RefusedBy, action: str, told: str, **more: Any) -> Row[Any]:
+    verdict = {**msgspec.json.decode(row.verdict), "action": action}
+    values = {"state": HandoffState.REFUSED, "refused_by": by, "verdict": verdict, "told": told}
+    refused = handoffs.change(tx, row.id, concluded_at=tx.now, **values, **more)
+    said = {"dispatch_id": row.dispatch_id, "turn": row.turn, "plan_status": row.plan_status, "refused_by": by}
+    tx.emit(Draft("handoff.refused", {**said, "action": action}, row.session_id, row.id))
+    return refused

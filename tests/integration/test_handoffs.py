@@ -1,0 +1,510 @@
+"""Handoffs on both databases: judged, kept once, decided one after the other; what they bring comes with acceptance."""
+
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from gemba.handoff.status import MACHINE, NEXT_TURN, PlanStatus
+from tests.fixtures.api import Api
+from tests.fixtures.envelopes import block
+from tests.fixtures.handed import envelope, strict, wish
+
+SECTIONS = '[section.db]\npaths = ["db/**"]\nwriters = ["builder"]\n'
+
+
+def give(api: Api, **changes: Any) -> dict[str, Any]:
+    made: dict[str, Any] = api.post("/api/dispatches", wish(**changes))
+    return made
+
+
+def submit(api: Api, dispatch: dict[str, Any] | None, document: Any, **more: Any) -> dict[str, Any]:
+    body = {"envelope": document, **({} if dispatch is None else {"dispatch_id": dispatch["id"]}), **more}
+    found: dict[str, Any] = api.post("/api/handoffs", body)
+    return found
+
+
+def now(api: Api, dispatch: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = api.get(f"/api/dispatches/{dispatch['id']}")
+    return found
+
+
+def asked(api: Api, kind: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.get(f"/api/escalations?kind={kind}&state=unresolved")["escalations"]
+    return found
+
+
+# ---- judging and keeping --------------------------------------------------------------------------------------------
+
+
+def test_a_good_envelope_is_accepted_and_its_dispatch_is_complete(api: Api) -> None:
+    dispatch = give(api)
+    assert now(api, dispatch)["completed_at"] is None
+
+    made = submit(api, dispatch, envelope(dispatch, user_facing_summary="It is so."))
+
+    assert (made["state"], made["plan_status"], made["verdict"]["action"]) == ("accepted", "COMPLETE", "accept")
+    assert (made["summary"], made["source"], made["turn"]) == ("It is so.", "api", 1)
+    after = now(api, dispatch)
+    assert (after["status"], after["accepted_id"]) == ("COMPLETE", made["id"])
+    assert after["completed_at"] is not None
+    assert api.get(f"/api/handoffs/{made['id']}") == made
+
+
+def test_the_text_of_a_turn_is_judged_as_the_envelope_in_it(api: Api) -> None:
+    dispatch = give(api)
+    document = envelope(dispatch)
+
+    by_text = api.post("/api/handoffs", {"text": block(document), "dispatch_id": dispatch["id"]})
+    assert by_text["state"] == "accepted"
+    assert submit(api, dispatch, document)["id"] == by_text["id"]
+
+
+def test_what_is_refused_changes_nothing_and_says_what_to_mend(api: Api) -> None:
+    dispatch = give(api)
+    bad = envelope(dispatch)
+    del bad["agent_status"]["pending_steps"]
+
+    made = submit(api, dispatch, bad)
+
+    assert (made["state"], made["refused_by"], made["verdict"]["action"]) == ("refused", "verdict", "repair")
+    assert made["verdict"]["missing"] == ["PENDING_STEPS"]
+    assert "pending_steps" in made["told"]
+    after = now(api, dispatch)
+    assert (after["status"], after["accepted_id"], after["completed_at"]) == (None, None, None)
+    assert after["repairs"] == [["PENDING_STEPS"]]
+    assert asked(api, "blocked") == []
+
+
+def test_a_turn_without_a_block_is_refused_and_never_complete(api: Api) -> None:
+    dispatch = give(api)
+    made = api.post("/api/handoffs", {"text": "All done!", "dispatch_id": dispatch["id"]})
+
+    assert (made["state"], made["document"], made["verdict"]["missing"]) == ("refused", None, ["AGENT_STATUS"])
+    assert now(api, dispatch)["completed_at"] is None
+
+
+def test_the_envelope_of_another_agent_is_refused(api: Api) -> None:
+    dispatch, other = give(api), give(api)
+    made = submit(api, dispatch, envelope(other))
+
+    assert made["verdict"]["invalid"] == [f"AGENT_ID:{other['agent_id']}"]
+    assert now(api, dispatch)["status"] is None
+
+
+def test_repairs_are_spent_after_two_and_then_a_person_is_asked_once(api: Api) -> None:
+    dispatch = give(api)
+    for number, missing in enumerate(("pending_steps", "next_action", "agent_id", "plan_status")):
+        bad = envelope(dispatch)
+        del bad["agent_status"][missing]
+        made = submit(api, dispatch, bad)
+        action, by = ("repair", "verdict") if number < 2 else ("escalate", "repairs_spent")
+        assert (made["verdict"]["action"], made["refused_by"]) == (action, by)
+    (waiting,) = asked(api, "blocked")
+    assert (waiting["channel"], waiting["cwd"], made["escalation_id"]) == (
+        "handoff",
+        dispatch["folder"],
+        waiting["id"],
+    )
+    assert now(api, dispatch)["status"] is None
+
+
+def test_the_same_refused_envelope_again_is_a_repetition_and_no_repair(api: Api) -> None:
+    dispatch = give(api)
+    bad = envelope(dispatch)
+    del bad["agent_status"]["next_action"]
+    first = submit(api, dispatch, bad)
+    again = submit(api, dispatch, bad)
+
+    assert (again["id"], again["verdict"]["action"]) == (first["id"], "escalate")
+    assert len(asked(api, "blocked")) == 1
+
+
+def test_the_same_envelope_again_is_the_handoff_that_there_is(api: Api) -> None:
+    dispatch = give(api)
+    document = envelope(dispatch, "IN_PROGRESS")
+    first = submit(api, dispatch, document)
+    reordered = dict(reversed(list(document.items())))
+
+    assert submit(api, dispatch, reordered) == first
+    assert now(api, dispatch)["in_progress"] == 1
+    assert api.get("/api/handoffs")["total"] == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"text": "x", "envelope": {}}, {"text": "x", "source": "hook"}])
+def test_a_body_that_is_none_changes_nothing(api: Api, body: dict[str, Any]) -> None:
+    assert api.request("POST", "/api/handoffs", body).status == 422
+    assert api.get("/api/handoffs")["total"] == 0
+
+
+def test_an_unknown_dispatch_is_told(api: Api) -> None:
+    answer = api.request("POST", "/api/handoffs", {"text": "x", "dispatch_id": "nobody"})
+    assert (answer.status, answer.json["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("document", [None, [], "text", 7, {"agent_status": []}, {"x": "\x00"}, {"n": 10**400}])
+def test_whatever_is_sent_as_an_envelope_gets_a_verdict(api: Api, document: Any) -> None:
+    dispatch = give(api)
+    answer = api.request("POST", "/api/handoffs", {"envelope": document, "dispatch_id": dispatch["id"]})
+
+    assert answer.status in (200, 400, 422), answer
+    if answer.status == 200:
+        assert answer.json["state"] == "refused"
+    assert now(api, dispatch)["status"] is None
+
+
+def test_handoffs_are_listed_by_dispatch_session_state_and_status(api: Api) -> None:
+    first, second = give(api, session_id="s1"), give(api, session_id="s2")
+    ids = [submit(api, one, envelope(one, "IN_PROGRESS"))["id"] for one in (first, second)]
+    ids.append(submit(api, first, {})["id"])
+
+    def listed(query: str) -> list[str]:
+        return [one["id"] for one in api.get(f"/api/handoffs?{query}")["handoffs"]]
+
+    assert listed("") == ids[::-1]
+    assert listed(f"dispatch={first['id']}") == [ids[2], ids[0]]
+    assert listed("session=s2") == [ids[1]]
+    assert listed("state=refused") == [ids[2]]
+    assert listed("plan_status=IN_PROGRESS&state=accepted,checking") == [ids[1], ids[0]]
+    page = api.get("/api/handoffs?limit=2")
+    assert page["total"] == 3
+    assert listed(f"limit=2&cursor={page['next_cursor']}") == [ids[0]]
+    assert api.request("GET", "/api/handoffs?state=done").status == 422
+
+
+def test_the_schema_is_served_bare(api: Api) -> None:
+    schema = api.get("/api/handoff/schema.json")
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert set(schema["required"]) == {"agent_status", "evidence_report"}
+
+
+# ---- one after the other --------------------------------------------------------------------------------------------
+
+
+def at_once(api: Api, bodies: list[dict[str, Any]]) -> list[Any]:
+    answers: list[Any] = [None] * len(bodies)
+    ready = threading.Barrier(len(bodies))
+
+    def send(place: int) -> None:
+        ready.wait()
+        answers[place] = api.request("POST", "/api/handoffs", bodies[place])
+
+    threads = [threading.Thread(target=send, args=(place,)) for place in range(len(bodies))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def test_of_fifty_envelopes_of_one_dispatch_at_once_one_wins(api: Api) -> None:
+    dispatch = give(api)
+    bodies = [{"envelope": envelope(dispatch, words=f"{n}"), "dispatch_id": dispatch["id"]} for n in range(50)]
+    answers = at_once(api, bodies)
+
+    assert Counter(answer.json["state"] for answer in answers) == {"accepted": 1, "refused": 49}
+    (won,) = [answer.json for answer in answers if answer.json["state"] == "accepted"]
+    assert now(api, dispatch)["accepted_id"] == won["id"]
+    for answer in answers:
+        if answer.json["state"] == "refused":
+            assert answer.json["refused_by"] == "status"
+            assert answer.json["refusal"]["allowed"] == ["IN_PROGRESS"]
+
+
+def test_the_same_envelope_fifty_times_at_once_is_one_handoff(api: Api) -> None:
+    dispatch = give(api)
+    document = {**envelope(dispatch), "memory_suggestions": ["Ports are in ports.toml"]}
+    answers = at_once(api, [{"envelope": document, "dispatch_id": dispatch["id"]}] * 50)
+
+    assert {answer.json["id"] for answer in answers} == {answers[0].json["id"]}
+    assert {answer.json["state"] for answer in answers} == {"accepted"}
+    assert api.get("/api/memories")["total"] == 1
+
+
+def test_while_one_is_checked_the_others_are_told_of_it(api: Api) -> None:
+    dispatch = give(api, gate=strict("tool_calls"))
+    bodies = [{"envelope": envelope(dispatch, words=f"{n}"), "dispatch_id": dispatch["id"]} for n in range(50)]
+    answers = at_once(api, bodies)
+
+    assert Counter(answer.status for answer in answers) == {200: 1, 409: 49}
+    (won,) = [answer.json for answer in answers if answer.status == 200]
+    assert won["state"] == "checking"
+    assert {answer.json["found"] for answer in answers if answer.status == 409} == {won["id"]}
+    assert now(api, dispatch)["completed_at"] is None
+
+
+# ---- statuses -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", [None, *PlanStatus])
+@pytest.mark.parametrize("sent", [*PlanStatus])
+def test_every_pair_of_statuses_is_taken_or_refused_with_what_is_allowed(
+    api: Api, before: PlanStatus | None, sent: PlanStatus
+) -> None:
+    dispatch = give(api)
+    if before is not None:
+        assert submit(api, dispatch, envelope(dispatch, before, "before"))["state"] == "accepted"
+
+    made = submit(api, dispatch, envelope(dispatch, sent, "after"))
+
+    if before is None or MACHINE.allows(before, sent):
+        assert (made["state"], now(api, dispatch)["status"]) == ("accepted", sent)
+    else:
+        assert (made["state"], made["refused_by"], made["refusal"]["code"]) == ("refused", "status", "illegal_move")
+        assert made["refusal"]["allowed"] == [e for e in MACHINE.events_from(before) if e != NEXT_TURN]
+        assert now(api, dispatch)["status"] == before
+
+
+def test_too_many_in_progress_are_refused_and_raise_one_escalation(api: Api) -> None:
+    dispatch = give(api)
+    states = [submit(api, dispatch, envelope(dispatch, "IN_PROGRESS", f"{n}"))["state"] for n in range(5)]
+
+    assert states == ["accepted"] * 3 + ["refused"] * 2
+    (waiting,) = asked(api, "blocked")
+    api.post(f"/api/escalations/{waiting['id']}/respond", {"text": "split it"})
+    assert submit(api, dispatch, envelope(dispatch, "IN_PROGRESS", "again"))["state"] == "accepted"
+
+
+def test_an_envelope_that_came_at_the_wrong_time_is_judged_anew(api: Api) -> None:
+    dispatch = give(api)
+    submit(api, dispatch, envelope(dispatch, "BLOCKED"))
+    done = envelope(dispatch)
+    refused = submit(api, dispatch, done)
+    assert refused["refused_by"] == "status"
+    submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))
+
+    again = submit(api, dispatch, done)
+    assert (again["id"], again["state"], again["refused_by"], again["told"]) == (refused["id"], "accepted", None, "")
+
+
+# ---- people ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"), [("NEEDS_INPUT", "needs_input", "A or B?"), ("BLOCKED", "blocked", "no access")]
+)
+def test_an_answer_starts_the_next_turn_in_which_the_work_may_be_complete(
+    api: Api, status: str, kind: str, words: str
+) -> None:
+    dispatch = give(api, session_id="s1", role="builder")
+    made = submit(api, dispatch, envelope(dispatch, status, "A or B?"))
+    (waiting,) = asked(api, kind)
+    assert (waiting["id"], waiting["session_id"]) == (made["escalation_id"], "s1")
+    assert words in waiting["text"]
+
+    answered = api.post(f"/api/escalations/{waiting['id']}/respond", {"text": "A", "hold": 30})
+
+    assert (answered["delivery"], answered["turn_session"], answered["held_until"]) == ("pending", "s1", None)
+    after = now(api, dispatch)
+    assert (after["status"], after["turn"], after["in_progress"]) == ("IN_PROGRESS", 2, 0)
+    done = submit(api, dispatch, envelope(dispatch))
+    assert (done["state"], done["turn"]) == ("accepted", 2)
+
+
+def test_declining_to_answer_starts_nothing(api: Api) -> None:
+    dispatch = give(api)
+    made = submit(api, dispatch, envelope(dispatch, "NEEDS_INPUT"))
+    api.post(f"/api/escalations/{made['escalation_id']}/dismiss", {"text": "no"})
+
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("NEEDS_INPUT", 1)
+
+
+def test_an_answer_that_comes_after_the_work_was_completed_changes_nothing(api: Api) -> None:
+    dispatch = give(api)
+    made = submit(api, dispatch, envelope(dispatch, "NEEDS_INPUT"))
+    submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))
+    submit(api, dispatch, envelope(dispatch))
+    before = now(api, dispatch)
+    api.post(f"/api/escalations/{made['escalation_id']}/respond", {"text": "B"})
+
+    assert now(api, dispatch) == before
+
+
+def test_an_approval_request_seals_the_exact_command_and_its_grant_starts_the_next_turn(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    made = submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST"))
+    (request,) = api.get("/api/approvals")["approvals"]
+
+    assert (request["command"], request["cwd"], request["tool"]) == ("git push", dispatch["folder"], "Bash")
+    assert (request["requester"], request["risk"], request["escalation_id"]) == (
+        dispatch["id"],
+        "T3",
+        made["escalation_id"],
+    )
+    api.post(f"/api/approvals/{request['id']}/approve", {})
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
+    assert submit(api, dispatch, envelope(dispatch))["state"] == "accepted"
+
+
+def test_an_approval_request_without_an_exact_command_asks_a_person(api: Api) -> None:
+    dispatch = give(api)
+    document = envelope(dispatch, "APPROVAL_REQUEST")
+    del document["approval_request"]["exact_content"]
+    submit(api, dispatch, document)
+
+    (waiting,) = asked(api, "needs_input")
+    assert "git revert HEAD" in waiting["text"]
+
+
+# ---- what it brings -------------------------------------------------------------------------------------------------
+
+
+def test_contracts_and_memories_come_with_acceptance_and_not_before(api: Api) -> None:
+    (api.workspace / ".gemba/context.toml").write_text(SECTIONS)
+    dispatch = give(api, role="builder")
+    brings = {
+        "update_contracts": [
+            {"contract": "db", "payload": {"engine": "postgres"}},
+            {"contract": "secrets", "payload": {"x": 1}},
+        ],
+        "memory_suggestions": ["Ports are in ports.toml"],
+    }
+    bad = envelope(dispatch, **brings)
+    del bad["agent_status"]["next_action"]
+    submit(api, dispatch, bad)
+    assert api.get("/api/memories")["total"] == 0
+    assert api.get("/api/context")["sections"][0]["revision"] == 0
+
+    made = submit(api, dispatch, envelope(dispatch, **brings))
+
+    assert made["applied"]["contracts"] == [{"contract": "db", "revision": 1}]
+    (memory,) = api.get("/api/memories")["memories"]
+    assert made["applied"]["memory"] == [memory["id"]]
+    assert memory["source"] == made["id"]
+    assert made["verdict"]["warnings"] == ["UPDATE_CONTRACTS_NOT_WRITABLE:secrets"]
+    kinds = [entry["kind"] for entry in api.get("/api/audit")["entries"]]
+    assert {"context.applied", "handoff.accepted"} <= set(kinds)
+
+
+def test_updates_that_a_section_refuses_are_told_and_the_work_is_accepted(api: Api) -> None:
+    (api.workspace / ".gemba/context.toml").write_text(SECTIONS + "strict = true\n")
+    dispatch = give(api, role="builder")
+    made = submit(
+        api,
+        dispatch,
+        envelope(dispatch, update_contracts=[{"contract": "db", "payload": {"host": "10.1.2.3"}}]),
+    )
+
+    assert (made["state"], made["applied"]["contracts"]) == ("accepted", [])
+    assert "no update was applied" in made["applied"]["warnings"][0]["message"]
+
+
+def test_an_error_inside_accepts_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    (api.workspace / ".gemba/context.toml").write_text(SECTIONS)
+    dispatch = give(api, role="builder")
+
+    def broken() -> None:
+        raise RuntimeError("no sections today")
+
+    monkeypatch.setitem(api.app.database.surroundings, "sections", broken)
+    document = envelope(dispatch, update_contracts=[{"contract": "db", "payload": {"engine": "x"}}])
+    answer = api.request("POST", "/api/handoffs", {"envelope": document, "dispatch_id": dispatch["id"]})
+
+    assert answer.status == 500
+    assert api.get("/api/handoffs")["total"] == 0
+    assert (now(api, dispatch)["status"], now(api, dispatch)["completed_at"]) == (None, None)
+
+
+# ---- frames ---------------------------------------------------------------------------------------------------------
+
+
+def frame(api: Api, dispatch: dict[str, Any] | None, document: Any, **more: Any) -> dict[str, Any]:
+    """What the stop hook keeps; the handoff that came of it."""
+    ids = {"dispatch_id": "", "agent_id": ""}
+    if dispatch is not None:
+        ids = {"dispatch_id": dispatch["id"], "agent_id": dispatch["agent_id"]}
+    api.take("GembaHandoff", {**ids, "event": "Stop", "envelope": document, **more}, "s9")
+    found: dict[str, Any] = api.get("/api/handoffs")["handoffs"][0]
+    return found
+
+
+def test_a_frame_is_handed_over_as_from_anybody_else(api: Api) -> None:
+    dispatch = give(api)
+    made = frame(api, dispatch, envelope(dispatch))
+
+    assert (made["state"], made["source"], made["event"], made["session_id"]) == ("accepted", "hook", "Stop", "s9")
+    assert now(api, dispatch)["session_id"] == "s9"
+    assert submit(api, dispatch, envelope(dispatch))["id"] == made["id"]
+
+
+def test_a_frame_that_the_hook_let_pass_is_judged_again(api: Api) -> None:
+    dispatch = give(api)
+    made = frame(api, dispatch, {"agent_status": {}})
+
+    assert (made["state"], made["refused_by"]) == ("refused", "verdict")
+    assert now(api, dispatch)["status"] is None
+
+
+def test_a_turn_that_the_hook_let_end_unrepaired_is_blocked(api: Api) -> None:
+    dispatch = give(api)
+    made = frame(api, dispatch, None, refused=True, codes=["AGENT_STATUS"], text="…I am done")
+
+    assert (made["state"], made["refused_by"]) == ("refused", "repairs_spent")
+    (waiting,) = asked(api, "blocked")
+    assert waiting["id"] == made["escalation_id"]
+    api.post(f"/api/escalations/{waiting['id']}/respond", {"text": "try again"})
+    assert now(api, dispatch)["turn"] == 2
+
+
+def test_a_refused_turn_that_would_pass_is_refused_all_the_same(api: Api) -> None:
+    dispatch = give(api)
+    assert frame(api, dispatch, envelope(dispatch), refused=True, codes=["BODY:body_size"])["state"] == "refused"
+    assert now(api, dispatch)["status"] is None
+
+
+def test_a_subagents_handoff_is_kept_and_moves_nothing(api: Api) -> None:
+    dispatch = give(api)
+    document = {**envelope(dispatch), "memory_suggestions": ["x"]}
+    made = frame(api, dispatch, document, event="SubagentStop", agent_id="abcdef99")
+
+    assert (made["state"], made["dispatch_id"], made["agent_id"]) == ("accepted", dispatch["id"], "abcdef99")
+    assert (now(api, dispatch)["status"], api.get("/api/memories")["total"]) == (None, 0)
+    assert submit(api, dispatch, document)["id"] != made["id"]
+    assert now(api, dispatch)["status"] == "COMPLETE"
+
+
+def test_a_turn_outside_of_a_dispatch_is_kept_with_its_session(api: Api) -> None:
+    made = frame(api, None, envelope({"agent_id": "abcdef01"}, "NEEDS_INPUT", "A or B?"))
+
+    assert (made["dispatch_id"], made["session_id"], made["state"]) == (None, "s9", "accepted")
+    (waiting,) = asked(api, "needs_input")
+    answered = api.post(f"/api/escalations/{waiting['id']}/respond", {"text": "A"})
+    assert answered["turn_session"] == "s9"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [{}, {"dispatch_id": 7}, {"envelope": [1]}, {"dispatch_id": "x" * 9_999, "refused": True, "codes": [1, None]}],
+)
+def test_no_frame_fails_its_batch(api: Api, payload: dict[str, Any]) -> None:
+    api.append("GembaHandoff", payload)
+    api.ask("still here?")
+
+    assert [one["text"] for one in asked(api, "question")] == ["still here?"]
+    assert {one["state"] for one in api.get("/api/handoffs")["handoffs"]} <= {"refused"}
+
+
+def test_a_frame_that_cannot_be_taken_leaves_nothing_and_says_so(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    (api.workspace / ".gemba/context.toml").write_text(SECTIONS)
+    dispatch = give(api, role="builder")
+    monkeypatch.setitem(api.app.database.surroundings, "sections", lambda: 1 / 0)
+    document = envelope(dispatch, update_contracts=[{"contract": "db", "payload": {"engine": "x"}}])
+    api.append("GembaHandoff", {"dispatch_id": dispatch["id"], "envelope": document, "event": "Stop"})
+    api.ask("still here?")
+
+    assert api.get("/api/handoffs")["total"] == 0
+    assert api.get("/api/audit")["total"] == 0
+    assert now(api, dispatch)["status"] is None
+    assert len(asked(api, "question")) == 1
+
+
+def test_a_frame_while_another_is_checked_is_dropped_with_the_reason(api: Api) -> None:
+    dispatch = give(api, gate=strict("tool_calls"))
+    checked = submit(api, dispatch, envelope(dispatch, words="one"))
+    after = api.get("/api/handoffs")["as_of"]
+    frame(api, dispatch, envelope(dispatch, words="two"))
+
+    stream = api.events("?name=frame_dropped", after=after)
+    assert checked["id"] in stream.next()["data"]["payload"]["reason"]
+    assert api.get("/api/handoffs")["total"] == 1
