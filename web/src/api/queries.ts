@@ -21,6 +21,9 @@ const RULE_LIMIT = 200;
 const MEMORY_LIMIT = 100;
 /** What agents want remembered, in whatever state: any memory's event makes it out of date. */
 export const MEMORIES = ["memories"] as const;
+/** What is known of the project, by section, and how it changed: any section's event makes it out of date. */
+export const CONTEXT = ["context"] as const;
+const REVISION_LIMIT = 10;
 const FULL_TEXTS_KEPT = 60_000;
 
 export const queryClient = new QueryClient({
@@ -190,6 +193,24 @@ function memoriesQuery(state: MemoryState) {
 export const waitingMemoriesQuery = memoriesQuery("suggested");
 export const acceptedMemoriesQuery = memoriesQuery("accepted");
 export const rejectedMemoriesQuery = memoriesQuery("rejected");
+
+export const contextQuery = queryOptions({
+  queryKey: [...CONTEXT, "sections"],
+  queryFn: ({ signal }) => upToDate(async () => payload(await api.GET("/api/context", { signal }))),
+});
+
+export function contextHistoryQuery(name: string) {
+  return infiniteQueryOptions({
+    queryKey: [...CONTEXT, "history", name],
+    queryFn: async ({ pageParam, signal }) => {
+      const params = { path: { name }, query: { limit: REVISION_LIMIT, ...pageParam } };
+      return payload(await api.GET("/api/context/{name}/history", { params, signal }));
+    },
+    initialPageParam: {} as { cursor?: string },
+    getNextPageParam: ({ next_cursor }) => (next_cursor === null ? undefined : { cursor: next_cursor }),
+    gcTime: SEARCHES_KEPT,
+  });
+}
 
 export const policiesQuery = queryOptions({
   queryKey: ["policies"],

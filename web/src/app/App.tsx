@@ -4,12 +4,14 @@ import { useSyncExternalStore } from "react";
 import { queryClient } from "../api/queries";
 import { currentToken, onTokenChange } from "../api/token";
 import { AnsweredScreen } from "../answered/AnsweredScreen";
+import { ApprovalsScreen } from "../approvals/ApprovalsScreen";
 import { AssumptionsScreen } from "../assumptions/AssumptionsScreen";
 import { AttentionScreen } from "../attention/AttentionScreen";
 import { DispatchesScreen } from "../handoffs/DispatchesScreen";
 import { DispatchScreen } from "../handoffs/DispatchScreen";
 import { HandoffScreen } from "../handoffs/HandoffScreen";
 import { HandoffsScreen } from "../handoffs/HandoffsScreen";
+import { ContextScreen } from "../context/ContextScreen";
 import { HealthScreen } from "../health/HealthScreen";
 import { EscalationScreen } from "../history/EscalationScreen";
 import { SessionScreen } from "../history/SessionScreen";
@@ -25,10 +27,12 @@ import { SignedOut } from "./SignedOut";
 const SCREENS: Record<RouteName, () => React.ReactNode> = {
   inbox: InboxScreen,
   answered: AnsweredScreen,
+  approvals: ApprovalsScreen,
   assumptions: AssumptionsScreen,
   memory: MemoryScreen,
   handoffs: HandoffsScreen,
   dispatches: DispatchesScreen,
+  context: ContextScreen,
   rules: RulesScreen,
   policies: PoliciesScreen,
   attention: AttentionScreen,

@@ -17,10 +17,12 @@ export interface Badge {
 const ICONS: Record<RouteName, IconName> = {
   inbox: "inbox",
   answered: "check",
+  approvals: "key",
   assumptions: "fork",
   memory: "bookmark",
   handoffs: "handover",
   dispatches: "brief",
+  context: "layers",
   rules: "stamp",
   policies: "clock",
   attention: "bars",

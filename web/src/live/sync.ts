@@ -5,6 +5,7 @@
 import {
   ASKED,
   assumptionsQuery,
+  CONTEXT,
   doctorQuery,
   MEMORIES,
   placeEscalations,
@@ -66,6 +67,8 @@ function apply(message: Message): void {
     changedSides(HANDED);
   } else if (message.event.startsWith("rule")) {
     changedSides(rulesQuery.queryKey);
+  } else if (message.event.startsWith("context")) {
+    changedSides(CONTEXT);
   } else if (message.event.startsWith("memory")) {
     changedSides(MEMORIES);
   } else if (message.event.startsWith("assumption")) {
