@@ -29,17 +29,20 @@ def test_a_bad_handoff_is_sent_back_repaired_and_accepted(claude: Claude, model:
     assert kept == {"dispatch_id": "", "agent_id": "", "event": "Stop", "envelope": good()}
 
 
-def test_a_bad_handoff_of_a_subagent_is_sent_back_to_the_subagent(claude: Claude, model: Model, home: Path) -> None:
+@pytest.mark.parametrize("in_background", [False, True])
+def test_a_bad_handoff_of_a_subagent_is_sent_back_to_the_subagent(
+    claude: Claude, model: Model, home: Path, in_background: bool
+) -> None:
     claude.install()
-    task = {"description": "Count", "prompt": "Count the files.", "run_in_background": False}
-    model.play("the port", Use("Agent", task), Say("There are none."))
+    task = {"description": "Count", "prompt": "Count the files.", "run_in_background": in_background}
+    model.play("the port", Use("Agent", task), Say("There are none."), Say("There are none."))
     model.play("Count", Say(BAD), Say(GOOD))
 
     ended = claude.run("Make the port a setting.")
 
     assert REPAIR in model.told("Count")[1]
-    assert REPAIR not in model.told("the port")[1]
-    assert '"plan_status": "COMPLETE"' in model.told("the port")[1]
+    assert REPAIR not in "".join(model.told("the port"))
+    assert '"plan_status": "COMPLETE"' in model.told("the port")[-1]
     assert ended.words == "There are none."
     (kept,) = handoffs(home, ended.session_id)
     assert (kept["event"], kept["envelope"]) == ("SubagentStop", good())
