@@ -1,7 +1,8 @@
 """Claude Code as its users run it, in a test's workspace, with a home of its own and a scripted model.
 
 `make test-clients` installs it (`scripts/claude-code`). It is run without a screen (`-p`): one prompt, one answer, and
-every hook as in any other session. Nothing of this process's environment reaches it but what is named here.
+every hook as in any other session. It may write files without asking; for anything else it needs the permission that
+its own rules or our hooks give. Nothing of this process's environment reaches it but what is named here.
 """
 
 import json
@@ -52,7 +53,7 @@ class Claude:
     @contextmanager
     def running(self, prompt: str, **environment: str) -> Iterator["subprocess.Popen[bytes]"]:
         """A session at work, for tests that do something meanwhile. It is gone afterwards, whatever happened."""
-        command = [str(self._program), "-p", prompt, "--output-format", "json"]
+        command = [str(self._program), "-p", prompt, "--output-format", "json", "--allowedTools", "Write"]
         given = {**self.environment, **environment}
         process = self._island.do(
             lambda: subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Work that is dispatched, in a real client: the agent is briefed, and its turn ends in a handoff for this work."""
+"""Work that is dispatched, in a real client: the agent is briefed, and done is what the world says, not the agent."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.clients.client import Claude
-from tests.clients.model import Model, Say
+from gemba.testing import retry_until
+from tests.clients.client import PATIENCE, Claude
+from tests.clients.model import Model, Say, Use
 from tests.fixtures.envelopes import AGENT, block, changed, good
 from tests.fixtures.hooks import handoffs
 from tests.fixtures.servers import RunningServer
@@ -19,20 +20,35 @@ GOAL = "Cut the start-up time in half"
 
 @pytest.fixture
 def dispatch(sqlite_server: RunningServer) -> dict[str, Any]:
-    done = sqlite_server.gemba("handoff", "dispatch", GOAL, "--done-when", "make bench passes", "--json")
+    command = ("handoff", "dispatch", GOAL, "--done-when", "make bench passes", "--gate", "artifacts_written=require")
+    done = sqlite_server.gemba(*command, "--json")
     assert done.returncode == 0, done
     return dict(json.loads(done.stdout))
 
 
-def handoff(agent_id: str) -> str:
-    return block(changed(good("NEEDS_INPUT"), "/agent_status/agent_id", agent_id))
+def handoff(status: str, agent_id: str, *artifacts: str) -> str:
+    document = changed(good(status), "/agent_status/agent_id", agent_id)
+    if artifacts:
+        changed(document, "/evidence_report/verification/artifacts_written", list(artifacts))
+    return block(document)
+
+
+def concluded(server: RunningServer, dispatch: dict[str, Any]) -> dict[str, Any]:
+    """The only handoff of a dispatch, once the world was asked."""
+
+    def look() -> list[Any]:
+        return list(server.get(f"/api/handoffs?dispatch={dispatch['id']}&state=accepted,refused")["handoffs"])
+
+    (found,) = retry_until(look, timeout=PATIENCE)
+    return dict(server.get(f"/api/handoffs/{found['id']}"))
 
 
 def test_the_agent_is_briefed_and_hands_off_for_its_dispatch_alone(
-    claude: Claude, model: Model, home: Path, dispatch: dict[str, Any]
+    claude: Claude, model: Model, home: Path, sqlite_server: RunningServer, dispatch: dict[str, Any]
 ) -> None:
     claude.install()
-    model.play("Begin", Say("Done."), Say(handoff(AGENT)), Say(handoff(dispatch["agent_id"])))
+    mine = handoff("NEEDS_INPUT", dispatch["agent_id"])
+    model.play("Begin", Say("Done."), Say(handoff("NEEDS_INPUT", AGENT)), Say(mine))
 
     ended = claude.run("Begin.", GEMBA_DISPATCH_ID=dispatch["id"])
 
@@ -44,3 +60,27 @@ def test_the_agent_is_briefed_and_hands_off_for_its_dispatch_alone(
     assert AGENT in of_another
     (kept,) = handoffs(home, ended.session_id)
     assert (kept["dispatch_id"], kept["agent_id"]) == (dispatch["id"], dispatch["agent_id"])
+    stored = concluded(sqlite_server, dispatch)
+    asked = sqlite_server.get(f"/api/escalations/{stored['escalation_id']}")
+    assert (stored["state"], asked["kind"], asked["state"]) == ("accepted", "needs_input", "open")
+    assert sqlite_server.get(f"/api/dispatches/{dispatch['id']}")["status"] == "NEEDS_INPUT"
+
+
+@pytest.mark.parametrize(("claimed", "state"), [("made.txt", "accepted"), ("never-made.txt", "refused")])
+def test_what_an_agent_says_is_complete_is_so_once_its_files_are_found(
+    claude: Claude,
+    model: Model,
+    sqlite_server: RunningServer,
+    dispatch: dict[str, Any],
+    claimed: str,
+    state: str,
+) -> None:
+    claude.install()
+    written = Use("Write", {"file_path": str(claude.workspace / "made.txt"), "content": "half of it\n"})
+    model.play("Begin", written, Say(handoff("COMPLETE", dispatch["agent_id"], claimed)))
+
+    claude.run("Begin.", GEMBA_DISPATCH_ID=dispatch["id"])
+
+    assert concluded(sqlite_server, dispatch)["state"] == state
+    completed = sqlite_server.get(f"/api/dispatches/{dispatch['id']}")["completed_at"]
+    assert (completed is not None) == (state == "accepted")

@@ -1,13 +1,16 @@
 """The gate in a real client: a turn that ends badly goes on until it ends in a handoff, or is let go as refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.clients.client import Claude
+from gemba.testing import retry_until
+from tests.clients.client import PATIENCE, Claude
 from tests.clients.model import Model, Say, Use
 from tests.fixtures.envelopes import block, changed, good
 from tests.fixtures.hooks import frames, handoffs
+from tests.fixtures.servers import RunningServer
 
 pytestmark = pytest.mark.clients
 
@@ -16,8 +19,16 @@ GOOD = block(good())
 REPAIR = 'agent_status.plan_status is "DONE"; allowed:'
 
 
+def stored_of(server: RunningServer, session: str) -> dict[str, Any]:
+    """The only handoff of a session, as the server has it."""
+    (found,) = retry_until(lambda: server.get(f"/api/handoffs?session={session}")["handoffs"], timeout=PATIENCE)
+    return dict(server.get(f"/api/handoffs/{found['id']}"))
+
+
 @pytest.mark.quick
-def test_a_bad_handoff_is_sent_back_repaired_and_accepted(claude: Claude, model: Model, home: Path) -> None:
+def test_a_bad_handoff_is_sent_back_repaired_and_accepted(
+    claude: Claude, model: Model, home: Path, sqlite_server: RunningServer
+) -> None:
     claude.install()
     model.play("the port", Say(BAD), Say(GOOD))
 
@@ -27,11 +38,14 @@ def test_a_bad_handoff_is_sent_back_repaired_and_accepted(claude: Claude, model:
     assert ended.words == GOOD
     (kept,) = handoffs(home, ended.session_id)
     assert kept == {"dispatch_id": "", "agent_id": "", "event": "Stop", "envelope": good()}
+    stored = stored_of(sqlite_server, ended.session_id)
+    assert (stored["state"], stored["source"], stored["event"]) == ("accepted", "hook", "Stop")
+    assert stored["document"] == good()
 
 
 @pytest.mark.parametrize("in_background", [False, True])
 def test_a_bad_handoff_of_a_subagent_is_sent_back_to_the_subagent(
-    claude: Claude, model: Model, home: Path, in_background: bool
+    claude: Claude, model: Model, home: Path, sqlite_server: RunningServer, in_background: bool
 ) -> None:
     claude.install()
     task = {"description": "Count", "prompt": "Count the files.", "run_in_background": in_background}
@@ -46,10 +60,13 @@ def test_a_bad_handoff_of_a_subagent_is_sent_back_to_the_subagent(
     assert ended.words == "There are none."
     (kept,) = handoffs(home, ended.session_id)
     assert (kept["event"], kept["envelope"]) == ("SubagentStop", good())
-    assert kept["agent_id"].startswith("a")
+    stored = stored_of(sqlite_server, ended.session_id)
+    assert (stored["state"], stored["agent_id"]) == ("accepted", kept["agent_id"])
 
 
-def test_a_handoff_that_comes_again_unrepaired_is_let_go_as_refused(claude: Claude, model: Model, home: Path) -> None:
+def test_a_handoff_that_comes_again_unrepaired_is_let_go_as_refused(
+    claude: Claude, model: Model, home: Path, sqlite_server: RunningServer
+) -> None:
     claude.install()
     model.play("the port", Say(BAD), Say(BAD))
 
@@ -57,6 +74,10 @@ def test_a_handoff_that_comes_again_unrepaired_is_let_go_as_refused(claude: Clau
 
     (kept,) = handoffs(home, ended.session_id)
     assert (kept["refused"], kept["codes"]) == (True, ["PLAN_STATUS:DONE"])
+    stored = stored_of(sqlite_server, ended.session_id)
+    assert (stored["state"], stored["refused_by"]) == ("refused", "repairs_spent")
+    blocked = sqlite_server.get(f"/api/escalations/{stored['escalation_id']}")
+    assert (blocked["kind"], blocked["state"]) == ("blocked", "open")
 
 
 def test_every_turn_has_to_end_in_a_handoff_where_it_is_required(claude: Claude, model: Model, home: Path) -> None:
