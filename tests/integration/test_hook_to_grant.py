@@ -64,6 +64,16 @@ def test_a_command_waits_runs_after_approval_and_its_end_is_recorded(sqlite_serv
     retry_until(lambda: sqlite_server.get(path)["grant_state"] == "succeeded", timeout=60)
 
 
+@pytest.mark.parametrize("name", ["caf\u00e9", "\u65e5\u672c \U0001f680", "a\u200bb\u202ec"])
+def test_a_command_in_any_script_is_asked_about_to_the_letter(sqlite_server: RunningServer, name: str) -> None:
+    sent = {**CALL, "tool_input": {"command": f"rm {name}"}}
+    assert decision(answer(hook("PreToolUse", sent, "--approvals", "--deadline", "5")))[0] == "deny"
+    made = asked(sqlite_server)
+    assert made["command"] == f"rm {name}"
+    sqlite_server.post(f"/api/approvals/{made['id']}/approve", {})
+    assert decision(answer(hook("PreToolUse", sent, "--approvals")))[0] == "allow"
+
+
 def test_a_dialog_of_the_client_is_one_item_in_the_inbox(sqlite_server: RunningServer) -> None:
     """PermissionRequest asks for the approval; the Notification of the same dialog, seconds later, asks for nothing."""
     command = [*BRIDGE, "hook", "PermissionRequest", "--approvals"]

@@ -206,7 +206,8 @@ class ApprovalDoor:
         try:
             connection = self._connect(min(self._left(), _EXCHANGE_SECONDS))
             try:
-                connection.request(method, target, None if body is None else wire.encode_json(body), headers)
+                data = None if body is None else wire.encode_json(body).encode()
+                connection.request(method, target, data, headers)
                 response = connection.getresponse()
                 data = response.read(_LARGEST_ANSWER)
             finally:
