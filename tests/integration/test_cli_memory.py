@@ -74,6 +74,8 @@ def test_what_is_edited_on_the_way_is_remembered_as_edited(served: Operator) -> 
 
     assert (done["slug"], done["type"], done["class"]) == ("proxy", "decision", "anchor")
     assert (done["body"], done["surfaces"]) == ("8000: the proxy", ["api", "web"])
+    served.ok("memory", "reopen", id)
+    assert json.loads(served.ok("memory", "accept", id, "--surface", "", "--json"))["surfaces"] == []
 
 
 def test_a_decision_can_be_taken_back(operator: Operator) -> None:

@@ -187,8 +187,8 @@ def test_an_envelope_offers_no_more_than_a_person_can_decide(api: Api) -> None:
     [
         ("Don't use port 8000!", "dont-use-port-8000"),
         ("Größe über alles", "grosse-uber-alles"),
-        ("a" * 100, "a" * LONGEST_SLUG),
-        ("word " * 40, "word-" * 12 + "word"),
+        ("a" * 100, "a" * 40),
+        ("word " * 40, "word-" * 7 + "word"),
         ("..", None),
         ("日本語", None),
     ],
@@ -215,7 +215,7 @@ def test_a_name_in_use_gets_a_number_and_one_that_is_free_again_does_not(api: Ap
 
 
 def test_a_long_name_in_use_stays_within_its_length(api: Api) -> None:
-    ids = suggest(api.app, *({"description": "a" * 90, "body": f"body {number}"} for number in range(12)))
+    ids = suggest(api.app, *({**PORT, "slug": "a" * 90, "body": f"body {number}"} for number in range(12)))
 
     slugs = [decide(api, id, "accept")["slug"] for id in ids]
     assert len(set(slugs)) == 12

@@ -110,7 +110,9 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
 @click.option("--type", "type_", type=click.Choice(fields.MEMORY_TYPE.allowed), help="Another type.")
 @click.option("--class", "class_", type=click.Choice(fields.MEMORY_CLASS.allowed), help="Whom it is given to.")
 @click.option("--body", help="What to remember instead; - reads standard input.")
-@click.option("--surface", "surfaces", multiple=True, metavar="NAME", help="A surface it is about; may be repeated.")
+@click.option(
+    "--surface", "surfaces", multiple=True, metavar="NAME", help="A surface it is about; may be repeated, '' for none."
+)
 @json_option
 @click.pass_obj
 def accept(
@@ -133,7 +135,13 @@ def accept(
     """
     if body == "-":
         body = standard_input()
-    edits = {"slug": slug, "type": type_, "class": class_, "body": body, "surfaces": list(surfaces) or None}
+    edits = {
+        "slug": slug,
+        "type": type_,
+        "class": class_,
+        "body": body,
+        "surfaces": [name for name in surfaces if name] if surfaces else None,
+    }
     given = {name: value for name, value in edits.items() if value is not None}
     done = act(folder, "memory", id, "accept", given, state="suggested")
     tell(done, as_json, f"accepted {done['id']}: remembered as {done['slug']} ({one_line(done['class'], 40)})")

@@ -25,6 +25,7 @@ from gemba.machine import Machine
 MOST_SUGGESTIONS = 200  # of one envelope; a person decides each of them
 LONGEST_BODY = 10_000  # characters: a note, not a document; a prompt takes fewer
 LONGEST_SLUG = 64
+_LONGEST_MADE = 40  # of one that is made of a description, which may be a whole sentence
 _LONGEST_LINE = wire.MAX_TITLE
 _LONGEST_WORD = 40  # of a type or class that nobody knows
 _PLAIN = re.compile("[a-z0-9]+")
@@ -79,7 +80,7 @@ def _suggestion(entry: dict[str, Any]) -> Suggestion:
     return Suggestion(
         description=_line(description, _LONGEST_LINE),
         body=_cut(body),
-        slug=slug_of(entry.get("slug") or "") or slug_of(description) or f"memory-{key[:8]}",
+        slug=slug_of(entry.get("slug") or "") or slug_of(description, _LONGEST_MADE) or f"memory-{key[:8]}",
         type=_line(entry.get("type") or "", _LONGEST_WORD) or ATOM,
         class_=_line(entry.get("class") or "", _LONGEST_WORD) or THREAD,
         rationale=_cut(entry.get("rationale") or ""),
@@ -90,13 +91,13 @@ def _suggestion(entry: dict[str, Any]) -> Suggestion:
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
-def slug_of(words: str) -> str:
+def slug_of(words: str, longest: int = LONGEST_SLUG) -> str:
     """A name made of words: small ASCII letters and digits with hyphens in between. Empty where there are none."""
     plain = unicodedata.normalize("NFKD", words[:_LONGEST_LINE].casefold()).encode("ascii", "ignore").decode()
     slug = ""
     for word in _PLAIN.findall(plain.replace("'", "")):
-        longer = f"{slug}-{word}" if slug else word[:LONGEST_SLUG]
-        if len(longer) > LONGEST_SLUG:
+        longer = f"{slug}-{word}" if slug else word[:longest]
+        if len(longer) > longest:
             break
         slug = longer
     return slug

@@ -5,6 +5,7 @@
 import { memo, useRef, useState, type KeyboardEvent } from "react";
 import { explain } from "../api/problem";
 import type { Memory } from "../api/types";
+import { linkToOne } from "../app/routes";
 import { ReasonBar } from "../inbox/ReasonBar";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
@@ -116,7 +117,20 @@ export const MemoryCard = memo(function MemoryCard({ memory }: { memory: Memory 
             <span>{plainText(warning)}</span>
           </p>
         ))}
-        <Provenance memory={memory} />
+        <div className="memory-foot">
+          <Provenance memory={memory} />
+          {!waits && (
+            <button
+              type="button"
+              className="quiet"
+              aria-describedby={name}
+              disabled={isBusy}
+              onClick={() => decide({ verb: "reopen" })}
+            >
+              <Icon name="undo" /> Take back
+            </button>
+          )}
+        </div>
         {mode === "edit" && (
           <EditForm
             memory={memory}
@@ -133,32 +147,24 @@ export const MemoryCard = memo(function MemoryCard({ memory }: { memory: Memory 
             onCancel={leave}
           />
         )}
-        {mode === "read" && (
+        {waits && mode === "read" && (
           <div className="bar">
-            {waits ? (
-              <>
-                <button
-                  type="button"
-                  className="button"
-                  aria-keyshortcuts="a"
-                  aria-describedby={name}
-                  disabled={isBusy}
-                  onClick={() => decide({ verb: "accept", body: {} })}
-                >
-                  <Kbd>a</Kbd> Remember
-                </button>
-                <button type="button" className="quiet" aria-keyshortcuts="e" onClick={() => setMode("edit")}>
-                  <Kbd>e</Kbd> Edit…
-                </button>
-                <button type="button" className="quiet" aria-keyshortcuts="d" onClick={() => setMode("reject")}>
-                  <Kbd>d</Kbd> Reject…
-                </button>
-              </>
-            ) : (
-              <button type="button" className="quiet" disabled={isBusy} onClick={() => decide({ verb: "reopen" })}>
-                <Icon name="undo" /> Take back
-              </button>
-            )}
+            <button
+              type="button"
+              className="button"
+              aria-keyshortcuts="a"
+              aria-describedby={name}
+              disabled={isBusy}
+              onClick={() => decide({ verb: "accept", body: {} })}
+            >
+              <Kbd>a</Kbd> Remember
+            </button>
+            <button type="button" className="quiet" aria-keyshortcuts="e" onClick={() => setMode("edit")}>
+              <Kbd>e</Kbd> Edit…
+            </button>
+            <button type="button" className="quiet" aria-keyshortcuts="d" onClick={() => setMode("reject")}>
+              <Kbd>d</Kbd> Reject…
+            </button>
           </div>
         )}
         {error !== null && (
@@ -178,13 +184,9 @@ function Provenance({ memory }: { memory: Memory }) {
     <p className="card-hint memory-source">
       <code>{plainText(memory.slug)}</code>
       <span>
-        from handoff <code title={plainText(memory.source)}>{plainText(memory.source).slice(-8)}</code>
+        from <a {...linkToOne("handoff", memory.source)}>handoff {plainText(memory.source).slice(-6)}</a>
       </span>
-      {memory.decided_at !== null && (
-        <span>
-          accepted by {plainText(memory.decided_by ?? "")} <Age since={memory.decided_at} ago />
-        </span>
-      )}
+      {memory.decided_by !== null && <span>accepted by {plainText(memory.decided_by)}</span>}
     </p>
   );
 }
