@@ -2,7 +2,7 @@
 
 All of that needs neither a workspace nor a server. `check` exits with 1 only where there is a verdict and it refuses; a
 file that cannot be read has none, and is the fault of the command line. A bulk audit holds one line in memory at a
-time. What needs a workspace is in `handoff_dispatch`.
+time. What needs a workspace is in `handoff_dispatch` and `handoff_submit`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import IO, Any
+from typing import Any
 
 import click
 
 from gemba.cli.handoff_dispatch import dispatch, dispatches
+from gemba.cli.handoff_submit import show, show_list, submit
+from gemba.cli.handoff_text import STDIN, on_one_line, read_bounded, reading, shown_name
 from gemba.cli.lines import bounded_lines
 from gemba.cli.show import json_option, or_else, print_json
 from gemba.errors import NotFound
@@ -28,7 +29,6 @@ from gemba.text import showable
 
 _LARGEST_INPUT = 16 * 2**20
 _LONGEST_LINE = 4 * MAX_TEXT  # bytes of a line of a bulk audit: the largest text, with escapes as JSON needs them
-_STDIN = "-"
 
 
 class _Status(click.Choice[str]):
@@ -60,6 +60,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 command.add_command(dispatch)
 command.add_command(dispatches)
+command.add_command(submit)
+command.add_command(show_list)
+command.add_command(show)
 
 
 @command.command(short_help="Say whether a turn's text is accepted.")
@@ -87,10 +90,10 @@ def check(file: str, given_in: str | None, strict: bool, jsonl: bool, form: str 
     if jsonl:
         _refuse_beside_jsonl(given_in, form)
         sys.exit(0 if _check_lines(file, strict) else 1)
-    if file == given_in == _STDIN:
+    if file == given_in == STDIN:
         raise click.UsageError("FILE and --input cannot both be standard input.")
     given = _read_envelope(given_in)
-    text = _read(file, MAX_TEXT)
+    text = read_bounded(file, MAX_TEXT)
     verdict = judge(text, given, strict=strict)
     if as_json or form == "json":
         print_json(to_dict(verdict))
@@ -178,44 +181,20 @@ def _with_nearest(code: str, error: NotFound) -> NotFound:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _reading(name: str) -> Iterator[IO[bytes]]:
-    """A file or standard input. What cannot be opened or read is a wrong command line: there is no verdict on it."""
-    if name == _STDIN and sys.stdin is None:
-        raise click.UsageError("standard input is closed.")
-    try:
-        with click.open_file(name, "rb") as stream:
-            yield stream
-    except OSError as error:
-        raise click.UsageError(f"{_shown_name(name)}: {error.strerror or error}.") from None
-    except ValueError:  # a NUL in the name
-        raise click.UsageError(f"{_shown_name(name)}: this cannot be the name of a file.") from None
-
-
-def _read(name: str, limit: int) -> bytes:
-    """All of it, or one byte more than the limit, by which whoever judges it sees that it is too large."""
-    with _reading(name) as stream:
-        return stream.read(limit + 1)
-
-
 def _read_envelope(name: str | None) -> dict[str, Any] | None:
     """An input envelope. One that cannot be read is no reason to ask for less."""
     if name is None:
         return None
-    data = _read(name, _LARGEST_INPUT)
+    data = read_bounded(name, _LARGEST_INPUT)
     if len(data) > _LARGEST_INPUT:
-        raise click.UsageError(f"--input {_shown_name(name)} is larger than {_LARGEST_INPUT} bytes.")
+        raise click.UsageError(f"--input {shown_name(name)} is larger than {_LARGEST_INPUT} bytes.")
     try:
         given = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"--input {_shown_name(name)} is not JSON: {str(error)[:200]}.") from None
+        raise click.UsageError(f"--input {shown_name(name)} is not JSON: {str(error)[:200]}.") from None
     if type(given) is not dict:
-        raise click.UsageError(f"--input {_shown_name(name)} is no input envelope: it holds no JSON object.")
+        raise click.UsageError(f"--input {shown_name(name)} is no input envelope: it holds no JSON object.")
     return given
-
-
-def _shown_name(name: str) -> str:
-    return _on_one_line("standard input" if name == _STDIN else click.format_filename(name))
 
 
 # ---- many at once ----------------------------------------------------------------------------------------------------
@@ -240,7 +219,7 @@ def _check_lines(name: str, strict: bool) -> bool:
 
 def _lines(name: str) -> Iterator[bytes]:
     """In here alone a fault is one of reading: what goes wrong with a verdict's way out is another."""
-    with _reading(name) as stream:
+    with reading(name) as stream:
         yield from bounded_lines(stream, _LONGEST_LINE)
 
 
@@ -259,10 +238,10 @@ def _tell(name: str, text: bytes, verdict: Verdict) -> None:
     word = click.style("accepted", fg="green") if verdict.valid else click.style("refused", fg="red", bold=True)
     status = f", {verdict.plan_status}" if verdict.plan_status else ""
     block = find_block(text).line_of_block
-    click.echo(f"{_shown_name(name)}{f':{block}' if block else ''}: {word}{status}")
+    click.echo(f"{shown_name(name)}{f':{block}' if block else ''}: {word}{status}")
     for each in verdict.findings:
         where = f"{each.pointer}: " if each.pointer else ""
-        click.echo(f"{each.severity:<7}  {_on_one_line(f'{each.code}  {where}{each.message} ({each.hint})')}")
+        click.echo(f"{each.severity:<7}  {on_one_line(f'{each.code}  {where}{each.message} ({each.hint})')}")
     if not verdict.valid:
         click.echo(f"\nWhat the agent is told:\n\n{showable(repair_text(verdict))}")
 
@@ -272,7 +251,7 @@ def _annotate(name: str, text: bytes, verdict: Verdict) -> None:
     found = find_block(text) if verdict.findings else None
     for each in verdict.findings:
         kind = "warning" if each.severity == "warning" else "error"
-        place = {} if found is None or name == _STDIN else {"file": click.format_filename(name), **_place(each, found)}
+        place = {} if found is None or name == STDIN else {"file": click.format_filename(name), **_place(each, found)}
         properties = {**place, "title": each.code}.items()
         words = ",".join(f"{key}={_escaped(value, in_property=True)}" for key, value in properties)
         click.echo(f"::{kind} {words}::{_escaped(f'{each.message} ({each.hint})')}")
@@ -289,7 +268,3 @@ def _escaped(text: str, *, in_property: bool = False) -> str:
     """A text as a workflow command takes it: nothing in it ends the line, nor the property."""
     text = showable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return text.replace(":", "%3A").replace(",", "%2C") if in_property else text
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(showable(text).splitlines())
