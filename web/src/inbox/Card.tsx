@@ -4,6 +4,8 @@ import type { Focusable } from "../answer/SchemaForm";
 import { isActive } from "../api/escalation-list";
 import { Refused } from "../api/problem";
 import type { Answer, Escalation } from "../api/types";
+import { ItsHandoff } from "../handoffs/ItsHandoff";
+import { Plan, usePlan } from "../approvals/Plan";
 import { announce } from "../ui/announce";
 import { focusAwayFrom } from "../ui/card-focus";
 import { isCommand } from "../ui/keys";
@@ -17,7 +19,7 @@ import { Choices } from "./Choices";
 import { answerAsBefore, answerInWords, answerWithChoice, choicesOf, mannerOf, type Choice } from "./choices";
 import { collapse } from "./collapse";
 import { DeedState } from "./DeedState";
-import { deeds, type Deed, type Done } from "./deeds";
+import { decides, deeds, type Deed, type Done } from "./deeds";
 import { Others } from "./Others";
 import { isMeantFor } from "./pointer";
 import { PolicyLine } from "./PolicyLine";
@@ -65,6 +67,9 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   const answerable = !done && !closed && !proposed;
   // Whoever types into a card that is settled meanwhile goes on typing there: elsewhere letters are commands.
   const footStays = closed && inFoot;
+  const isApproval = escalation.kind === "approval";
+  const plan = usePlan(escalation);
+  const isUnread = isApproval && plan.steps.length === 0;
   const choices = choicesOf(escalation);
   const all = settled ? [escalation] : [escalation, ...others];
   const ids = all.map((one) => one.id);
@@ -80,7 +85,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   function onDone(next: Deed, { changed }: Done): void {
     const own = changed.find((one) => one.id === id);
     // Still waiting, because it was only proposed, or because somebody else was first: the card has more to say.
-    const waits = next.verb === "respond" && (own === undefined || isActive(own));
+    const waits = decides(next) && (own === undefined || isActive(own));
     const stays = waits || next.verb === "reopen" || next.verb === "reject";
     if (next.verb !== "snooze" && next.verb !== "reject" && own) setDraft("");
     unselect(changed.map((one) => one.id));
@@ -106,8 +111,10 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   }
 
   function choose(choice: Choice | undefined): void {
-    if (choice === undefined) return;
-    if (choice.needsText && draft.trim() === "") replyBox.current?.focus();
+    if (choice === undefined || !answerable || isUnread) return;
+    if (choice.opens !== undefined) setMode(choice.opens);
+    else if (isApproval) act(deeds.approve(plan.steps));
+    else if (choice.needsText && draft.trim() === "") replyBox.current?.focus();
     else answer(answerWithChoice(choice, draft), `Answered: ${choice.label}`, draft);
   }
 
@@ -163,6 +170,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
 
   function onDigit(digit: number): void {
     if (mode === "rule") return card.current?.querySelectorAll<HTMLElement>(".rule-bar .choice")[digit - 1]?.click();
+    if (mode === "edit" || mode === "refuse") return;
     if (mode !== "snooze") return choose(choices[digit - 1]);
     const span = SPANS[digit - 1];
     if (span) act(deeds.snooze(span.body(), span.words()));
@@ -183,7 +191,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     if (key === "p" && escalation.precedent !== null) return (usePrecedent(), true);
     if (key === "c" && proposed) return (card.current?.querySelector<HTMLElement>(".proposal .button")?.click(), true);
     if (key === "s") return (setMode("snooze"), true);
-    if (key === "d") return (setMode("dismiss"), true);
+    if (key === "d") return (setMode(isApproval ? "refuse" : "dismiss"), true);
     if (escalation.channel !== "tool_call") return false;
     if (key === "x") return (toggleSelected(), true);
     if (key === "A") return (selectAlike(), true);
@@ -225,14 +233,19 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           unfolded={othersShown}
           onOthers={() => setOthersShown(!othersShown)}
         />
-        <h3 id={`title-${id}`} className={escalation.title === null ? "visually-hidden" : "card-title"} dir="auto">
+        <h3 id={`title-${id}`} className={escalation.title === null || isApproval ? "visually-hidden" : "card-title"} dir="auto">
           <Words text={escalation.title ?? `${label} from ${escalation.session_id}: ${firstWords}`} />
           {selected && <span className="visually-hidden"> (selected)</span>}
         </h3>
-        <CardText escalation={escalation} unfolded={unfolded} onToggle={() => setUnfolded(!unfolded)} />
+        {isApproval ? (
+          <Plan plan={plan} settled={settled} />
+        ) : (
+          <CardText escalation={escalation} unfolded={unfolded} onToggle={() => setUnfolded(!unfolded)} />
+        )}
         {othersShown && others.length > 0 && !settled && onApart && (
           <Others head={escalation} others={others} disabled={done} onApart={onApart} />
         )}
+        {escalation.channel === "handoff" && <ItsHandoff escalation={escalation} />}
         {!settled && <PolicyLine escalation={escalation} />}
         <StaleMark escalation={escalation} opened={opened} />
         {escalation.precedent !== null && !settled && !proposed && (
@@ -241,8 +254,8 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
         {proposal !== null && !settled && (
           <ProposalMark proposal={proposal} disabled={done} onDeed={act} onLeave={backToCard} />
         )}
-        {choices.length > 0 && mode !== "rule" && (
-          <Choices choices={choices} disabled={!answerable || mode === "snooze"} onChoose={choose} />
+        {choices.length > 0 && mode !== "rule" && !(isApproval && settled) && (
+          <Choices choices={choices} disabled={!answerable || isUnread || mode === "snooze"} onChoose={choose} />
         )}
         {escalation.channel === "notification" && !done && !settled && (
           <p className="card-hint">Give the answer in the agent’s own window too: Gemba cannot press its keys yet.</p>
@@ -253,6 +266,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           <div onFocus={() => setInFoot(true)} onBlur={onLeaveFoot}>
             <CardFoot
               escalation={escalation}
+              steps={plan.steps}
               mode={mode}
               count={all.length}
               settled={closed}

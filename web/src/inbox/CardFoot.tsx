@@ -1,19 +1,23 @@
 /** The bottom line of a card: the answer, or the choice of a snooze, a dismissal or a rule. Each takes the place of the other. */
 import type { Ref } from "react";
 import { SchemaForm, type Focusable } from "../answer/SchemaForm";
-import type { Answer, Escalation } from "../api/types";
+import type { Answer, Approval, Escalation } from "../api/types";
+import { EditCommand } from "../approvals/EditCommand";
 import { Icon, type IconName } from "../ui/Icon";
 import { mannerOf } from "./choices";
 import { deeds, type Deed } from "./deeds";
 import { DismissBar } from "./DismissBar";
+import { ReasonBar } from "./ReasonBar";
 import { ReplyBox } from "./ReplyBox";
 import { RuleBar } from "./RuleBar";
 import { SnoozeBar } from "./SnoozeBar";
 
-export type FootMode = "reply" | "snooze" | "dismiss" | "rule";
+export type FootMode = "reply" | "snooze" | "dismiss" | "rule" | "edit" | "refuse";
 
 interface Props {
   escalation: Escalation;
+  /** What an approval asks about, as it is on screen. */
+  steps: Approval[];
   mode: FootMode;
   /** How many questions an answer goes to. */
   count: number;
@@ -53,6 +57,24 @@ export function CardFoot(props: Props) {
         <DismissBar onDismiss={(reason) => onDeed(deeds.dismiss(reason))} onCancel={onLeave} />
       </>
     );
+  if (mode === "edit")
+    return (
+      <EditCommand
+        steps={props.steps}
+        onEdit={(step, command) => onDeed(deeds.edit(step, command))}
+        onCancel={onLeave}
+      />
+    );
+  if (mode === "refuse")
+    return (
+      <ReasonBar
+        label="Why it must not run: the agent reads it"
+        action="Refuse"
+        required
+        onReason={(why) => onDeed(deeds.refuse(props.steps, why))}
+        onCancel={onLeave}
+      />
+    );
   if (mode === "rule")
     return <RuleBar escalation={escalation} draft={props.draft} onRule={props.onAnswer} onCancel={onLeave} />;
   return (
@@ -77,6 +99,8 @@ function AnswerLine(props: Props) {
   const { escalation, settled, count, proposed, onMode } = props;
   const manner = mannerOf(escalation);
   if (proposed) return <p className="foot-note">An answer is proposed and waits.</p>;
+  if (escalation.kind === "approval")
+    return <p className="foot-note">It may run once, exactly so, from the moment you approve it.</p>;
   switch (manner) {
     case "nothing":
       return <p className="foot-note">Nothing to answer: look into it, then dismiss.</p>;
@@ -134,7 +158,9 @@ function Tools({ escalation, selected, onMode, onSelect }: Props) {
         <Tool icon="stamp" label="Always answer this so" shortcut="R" onClick={() => onMode("rule")} />
       )}
       <Tool icon="clock" label="Snooze" shortcut="s" onClick={() => onMode("snooze")} />
-      <Tool icon="close" label="Dismiss" shortcut="d" onClick={() => onMode("dismiss")} />
+      {escalation.kind !== "approval" && (
+        <Tool icon="close" label="Dismiss" shortcut="d" onClick={() => onMode("dismiss")} />
+      )}
     </span>
   );
 }

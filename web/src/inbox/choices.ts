@@ -7,9 +7,11 @@ export interface Choice {
   answer: Answer;
   /** Wants a sentence first: the choice opens the reply box. */
   needsText?: boolean;
+  /** Wants more than a key: the choice opens this at the bottom of the card. */
+  opens?: "edit" | "refuse";
 }
 
-export type Asked = Pick<Escalation, "channel" | "options"> & { schema: Schema | null };
+export type Asked = Pick<Escalation, "channel" | "options"> & { schema: Schema | null; kind?: Escalation["kind"] };
 
 const DECISIONS: Choice[] = [
   { label: "Yes", answer: { decision: "yes" } },
@@ -17,7 +19,15 @@ const DECISIONS: Choice[] = [
   { label: "Modify…", answer: { decision: "modify" }, needsText: true },
 ];
 
+/** A command is approved as it stands, or takes more than a key. */
+const ABOUT_A_COMMAND: Choice[] = [
+  { label: "Approve", answer: { decision: "yes" } },
+  { label: "Edit…", answer: { decision: "modify" }, opens: "edit" },
+  { label: "Refuse…", answer: { decision: "no" }, opens: "refuse" },
+];
+
 export function choicesOf(escalation: Asked): Choice[] {
+  if (escalation.kind === "approval") return ABOUT_A_COMMAND;
   switch (escalation.channel) {
     case "notification":
       return DECISIONS;

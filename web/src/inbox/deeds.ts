@@ -1,6 +1,7 @@
 /** What an operator can do to an escalation, as requests. Each carries a confirm id, so that sending it again does it once. */
 import { api, newConfirmId, payload } from "../api/client";
-import type { Answer, Escalation, Refusal, Reroute, Snooze } from "../api/types";
+import { readEscalation } from "../api/queries";
+import type { Answer, Approval, Escalation, Refusal, Reroute, Snooze } from "../api/types";
 import { holdSeconds } from "../undo/hold";
 
 export type Deed = { confirmId: string; words: string } & (
@@ -12,6 +13,9 @@ export type Deed = { confirmId: string; words: string } & (
   | { verb: "confirm" }
   | { verb: "reject"; body: { text: string } }
   | { verb: "reroute"; body: Reroute }
+  | { verb: "approve"; request: string; body: { seals: string[] } }
+  | { verb: "edit"; request: string; body: { command: string } }
+  | { verb: "refuse"; request: string; body: { reason: string } }
 );
 
 /** What became of it: those that it was done to, as they are now, and those for which it could not be done. */
@@ -48,7 +52,32 @@ export const deeds = {
     confirmId: newConfirmId(),
   }),
   reroute: (body: Reroute, words: string): Deed => ({ verb: "reroute", body, words, confirmId: newConfirmId() }),
+  /** Of a command or a whole plan, by the seals that were on screen. It takes effect at once. */
+  approve: (steps: Approval[]): Deed => ({
+    verb: "approve",
+    request: steps[0]?.id ?? "",
+    body: { seals: steps.map(({ hash }) => hash) },
+    words: steps.length > 1 ? `Approved all ${steps.length}` : "Approved",
+    confirmId: newConfirmId(),
+  }),
+  edit: (step: Approval, command: string): Deed => ({
+    verb: "edit",
+    request: step.id,
+    body: { command },
+    words: step.set_id === null ? "Approved as edited" : `Step ${step.position} edited`,
+    confirmId: newConfirmId(),
+  }),
+  refuse: (steps: Approval[], reason: string): Deed => ({
+    verb: "refuse",
+    request: steps[0]?.id ?? "",
+    body: { reason: reason.trim() },
+    words: "Refused",
+    confirmId: newConfirmId(),
+  }),
 };
+
+/** What decides, as far as it is up to this operator: a policy may want more before it is so. */
+export const decides = ({ verb }: Deed) => ["respond", "approve", "edit", "refuse"].includes(verb);
 
 /** An answer that comes late cannot be taken back, and one into a client's own window never could be. */
 function holdFor(answered: Escalation[]): { hold?: number } {
@@ -88,5 +117,20 @@ async function performOne(id: string, deed: Deed, params: Params): Promise<Escal
       return payload(await api.POST("/api/escalations/{id}/reject", { params, body: deed.body }));
     case "reroute":
       return payload(await api.POST("/api/escalations/{id}/reroute", { params, body: deed.body }));
+    case "approve": {
+      const one = { ...params, path: { id: deed.request } };
+      await api.POST("/api/approvals/{id}/approve", { params: one, body: deed.body });
+      return readEscalation(id);
+    }
+    case "edit": {
+      const one = { ...params, path: { id: deed.request } };
+      await api.POST("/api/approvals/{id}/edit", { params: one, body: deed.body });
+      return readEscalation(id);
+    }
+    case "refuse": {
+      const one = { ...params, path: { id: deed.request } };
+      await api.POST("/api/approvals/{id}/refuse", { params: one, body: deed.body });
+      return readEscalation(id);
+    }
   }
 }

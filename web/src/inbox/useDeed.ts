@@ -5,7 +5,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
 import { explain, Refused } from "../api/problem";
-import { placeEscalations } from "../api/queries";
+import { approvalsOfQuery } from "../api/approval-queries";
+import { placeEscalations, refresh } from "../api/queries";
 import { announce } from "../ui/announce";
 import { offerUndo } from "../undo/undo";
 import { perform, type Deed, type Done } from "./deeds";
@@ -24,6 +25,10 @@ export function useDeed(id: string, onDone?: (deed: Deed, done: Done) => void) {
       announce(deed.words);
       if (deed.verb === "respond") offerUndo(done.changed, done.refused, deed.typed, sentAt.current);
       onDone?.(deed, done);
+    },
+    onSettled: (_done, _error, deed) => {
+      // What was shown may be another plan by now.
+      if ("request" in deed) void refresh(approvalsOfQuery(id).queryKey);
     },
     onError: (error) => {
       if (error instanceof Refused && error.escalation !== null) placeEscalations([error.escalation]);

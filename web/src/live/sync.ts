@@ -2,6 +2,7 @@
  * Events → cache. An event names what changed; the page reads that one thing and puts it in its place. A burst becomes
  * one read of the list. Started by main.tsx; keeps no copy of anything.
  */
+import { approvalHistoryQuery, approvalsOfQuery } from "../api/approval-queries";
 import {
   ASKED,
   assumptionsQuery,
@@ -35,6 +36,11 @@ const changedEscalations = coalesce<string>(BURST_WINDOW, async (ids) => {
   else await readAndPlace([...ids]);
 });
 
+/** Each card reads again what it asks about; a plan may have been edited while somebody looks at it. */
+const changedPlans = coalesce<string>(BURST_WINDOW, async (ids) => {
+  await Promise.all([...ids].map((id) => refresh(approvalsOfQuery(id).queryKey)));
+});
+
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
   await Promise.all([...keys].map(refresh));
 });
@@ -55,7 +61,7 @@ function apply(message: Message): void {
     void queryClient.invalidateQueries();
     return;
   }
-  const { ref, session_id } = JSON.parse(message.data) as ServerEvent;
+  const { ref, session_id, payload } = JSON.parse(message.data) as ServerEvent;
   if (message.event === "escalation.reminded") announce(`Reminder: ${plainText(session_id ?? "an agent")} still waits`);
   if (message.event.startsWith("escalation")) {
     if (ref !== null) changedEscalations(ref);
@@ -65,6 +71,11 @@ function apply(message: Message): void {
     if (message.event === "escalation.resolved") changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("handoff") || message.event.startsWith("dispatch")) {
     changedSides(HANDED);
+  } else if (message.event.startsWith("approval")) {
+    changedPlans((payload as { escalation_id: string }).escalation_id);
+    changedSides(approvalHistoryQuery.queryKey);
+  } else if (message.event.startsWith("audit")) {
+    changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
     changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("context")) {

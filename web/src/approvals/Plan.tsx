@@ -1,0 +1,62 @@
+/** What an escalation of kind `approval` asks about, on its card: one sealed request, or the numbered steps of a plan. */
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { approvalsOfQuery } from "../api/approval-queries";
+import { explain } from "../api/problem";
+import type { Approval, Escalation } from "../api/types";
+import { useWords } from "../ui/Age";
+import { Icon } from "../ui/Icon";
+import { Seal } from "./Seal";
+import { planOf, stateOf } from "./wording";
+
+const NOTHING: Approval[] = [];
+
+export interface PlanState {
+  /** In order; empty until it is read. */
+  steps: Approval[];
+  error: unknown;
+  retry: () => void;
+}
+
+/** For another kind of escalation nothing is read. */
+export function usePlan({ id, kind }: Escalation): PlanState {
+  const read = useQuery({ ...approvalsOfQuery(id), enabled: kind === "approval" });
+  const steps = useMemo(() => (read.data ? planOf(read.data.approvals) : NOTHING), [read.data]);
+  return { steps, error: read.data ? null : read.error, retry: () => void read.refetch() };
+}
+
+export function Plan({ plan, settled }: { plan: PlanState; settled: boolean }) {
+  const { steps, error } = plan;
+  if (error !== null)
+    return (
+      <p className="mark" data-tone="bad" role="alert">
+        <Icon name="warn" />
+        <span>What would run could not be read. {explain(error)}</span>
+        <button type="button" className="link-button" onClick={plan.retry}>
+          Try again
+        </button>
+      </p>
+    );
+  if (steps.length === 0) return <p className="card-hint">Reading what would run…</p>;
+  const [first] = steps;
+  if (first !== undefined && first.set_id === null) return <Step step={first} settled={settled} />;
+  return (
+    <ol className="plan" aria-label={`A plan of ${steps.length} steps`}>
+      {steps.map((step) => (
+        <li key={step.id} value={step.position ?? undefined}>
+          <Step step={step} settled={settled} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Step({ step, settled }: { step: Approval; settled: boolean }) {
+  const state = useWords((now) => stateOf(step, now));
+  return (
+    <>
+      <Seal approval={step} />
+      {(settled || step.state !== "pending") && <p className="card-hint approval-state">{state}</p>}
+    </>
+  );
+}
