@@ -29,6 +29,9 @@ const ICONS: Record<RouteName, IconName> = {
   health: "pulse",
 };
 
+/** The screen with all of them, for what has an address of its own. */
+const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = { handoff: "handoffs", dispatch: "dispatches" };
+
 const NAMES = Object.keys(ROUTES) as RouteName[];
 const namesIn = (group: GroupName) => NAMES.filter((name) => ROUTES[name].group === group);
 const BEHIND = NAMES.filter((name) => ROUTES[name].group !== "waiting");
@@ -40,7 +43,8 @@ interface Props {
 
 export function Navigation({ current, badges }: Props) {
   const behind = useRef<HTMLDivElement>(null);
-  const isBehind = BEHIND.some((name) => name === current);
+  const among = current === null ? undefined : AMONG[current];
+  const isBehind = BEHIND.some((name) => name === current || name === among);
   return (
     <nav className="nav" aria-label="Screens">
       <Group group="waiting" current={current} badges={badges} />
@@ -64,13 +68,14 @@ export function Navigation({ current, badges }: Props) {
 }
 
 function Group({ group, current, badges }: Props & { group: GroupName }) {
+  const among = current === null ? undefined : AMONG[current];
   return (
     <div className="nav-group" role="group" aria-labelledby={`nav-${group}`}>
       <p id={`nav-${group}`} className="nav-group-title">
         {GROUPS[group]}
       </p>
       {namesIn(group).map((name) => (
-        <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : undefined}>
+        <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : among === name ? "true" : undefined}>
           <Icon name={ICONS[name]} />
           <span className="nav-title">{ROUTES[name].title}</span>
           <BadgeMark badge={badges[name]} />

@@ -101,11 +101,18 @@ export function useParameter(name: string): [value: string, set: (value: string)
   return [value, set];
 }
 
-/** Marks what was come to from within the page: there is something of ours to go back to. */
-const FROM_WITHIN = "from within";
+/** What an entry of the browser's history says of itself; nothing where the address was opened by itself. */
+interface Visit {
+  /** It was come to from within the page: there is something of ours to go back to. */
+  within: true;
+  /** The card that was opened from here. */
+  card?: string;
+}
+
+const currentVisit = () => history.state as Partial<Visit> | null;
 
 function visit(path: string): void {
-  if (location.pathname + location.search !== path) history.pushState(FROM_WITHIN, "", path);
+  if (location.pathname + location.search !== path) history.pushState({ within: true } satisfies Visit, "", path);
   tell();
   scrollTo(0, 0);
 }
@@ -114,9 +121,19 @@ function focusHeading(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
+/** Before the screen of its own of a card is opened: whoever comes back finds it. */
+export function rememberCard(id: string): void {
+  history.replaceState({ ...currentVisit(), card: id }, "");
+}
+
+/** The card that was opened from here when one was here last. */
+export function rememberedCard(): string | null {
+  return currentVisit()?.card ?? null;
+}
+
 /** To where one came from; to `route` when the address was opened by itself. The focus goes along. */
 export function goBack(route: RouteName): void {
-  if (history.state === FROM_WITHIN) {
+  if (currentVisit()?.within) {
     addEventListener("popstate", () => requestAnimationFrame(focusHeading), { once: true });
     history.back();
   } else {
@@ -155,6 +172,11 @@ export function linkToHandoffs(filter: { state: string; session: string }) {
   const chosen = Object.entries(filter).filter(([, value]) => value !== "");
   const search = new URLSearchParams(chosen.map(([name, value]) => [name, value.toWellFormed()])).toString();
   return link(ROUTES.handoffs.path + (search && `?${search}`));
+}
+
+/** What is known of the project, with this section brought into view. */
+export function linkToSection(name: string) {
+  return link(`${ROUTES.context.path}?section=${encodeURIComponent(name.toWellFormed())}`);
 }
 
 /** The rules, with this one brought into view. */

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { escalationQuery } from "../api/queries";
 import type { Handoff } from "../api/types";
-import { linkTo, linkToOne } from "../app/routes";
+import { linkTo, linkToOne, linkToSection } from "../app/routes";
 import { kindOf } from "../inbox/wording";
 import { Icon } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
@@ -21,7 +21,7 @@ export function Applied({ applied }: { applied: Handoff["applied"] }) {
             <Icon name="layers" />
             <div className="row-words">
               <p dir="auto">
-                <strong>{plainText(contract)}</strong> has revision {revision}
+                <a {...linkToSection(contract)}>{plainText(contract)}</a> has revision {revision}
               </p>
             </div>
           </li>

@@ -2,13 +2,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { dispatchesQuery } from "../api/handoff-queries";
 import type { Dispatch } from "../api/types";
-import { linkToOne } from "../app/routes";
+import { linkToOne, rememberCard } from "../app/routes";
 import { Age } from "../ui/Age";
 import { More } from "../ui/More";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
-import { rememberCard, useReturnToCard } from "../ui/return-to-card";
 import { useCardKeys } from "../ui/useCardKeys";
+import { useReturnToCard } from "../ui/useReturnToCard";
 import { Words } from "../ui/Words";
 import { DispatchHead } from "./DispatchHead";
 import { openOnEnter } from "./open-on-enter";

@@ -1,10 +1,9 @@
 /** One handoff in a list: what became of it, what its agent says for the person, and over what it was refused. */
 import type { Handoff } from "../api/types";
-import { linkToOne } from "../app/routes";
+import { linkToOne, rememberCard } from "../app/routes";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
-import { rememberCard } from "../ui/return-to-card";
 import { Words } from "../ui/Words";
 import { Mark } from "./Mark";
 import { openOnEnter } from "./open-on-enter";

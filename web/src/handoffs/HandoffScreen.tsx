@@ -29,7 +29,7 @@ export function HandoffScreen({ id }: { id: string }) {
         <h1 tabIndex={-1}>Handoff</h1>
         {handoff && (
           <p>
-            Handed over {cameBy(handoff)} on {formatWhole(new Date(handoff.created_at))}
+            It came {cameBy(handoff)} on {formatWhole(new Date(handoff.created_at))}
           </p>
         )}
       </header>

@@ -6,8 +6,8 @@ import { linkToHandoffs, linkToOne, useParameter } from "../app/routes";
 import { More } from "../ui/More";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
-import { useReturnToCard } from "../ui/return-to-card";
 import { useCardKeys } from "../ui/useCardKeys";
+import { useReturnToCard } from "../ui/useReturnToCard";
 import { HandoffCard } from "./HandoffCard";
 import { STATES } from "./wording";
 

@@ -4,6 +4,7 @@ import { isUnresolved } from "../api/escalation-list";
 import { sessionAsksQuery, sessionAssumptionsQuery, sessionsQuery } from "../api/queries";
 import type { Assumption, Escalation, Session } from "../api/types";
 import { linkToOne } from "../app/routes";
+import { SessionHandoffs } from "../handoffs/SessionHandoffs";
 import { SettledRow } from "../inbox/Rows";
 import { kindOf } from "../inbox/wording";
 import { stateOf } from "../health/Sessions";
@@ -39,6 +40,7 @@ export function SessionScreen({ id }: { id: string }) {
           <p>Questions, answers and decisions taken alone stand here as they happen.</p>
         </EmptyState>
       )}
+      <SessionHandoffs session={id} />
       {entries.length > 0 && (
         <>
           <Figures escalations={escalations} total={total} assumed={assumptions.length} />
