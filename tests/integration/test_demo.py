@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,7 +17,11 @@ from typing import Any
 import pytest
 
 from gemba import wire
-from gemba.demo.story import Ask, Assumption, Permission, load_stories
+from gemba.demo.contract import Ending, last_words
+from gemba.demo.story import Approval, Ask, Assumption, Permission, Story, load_project, load_stories
+from gemba.handoff.risk import classify, read_rules
+from gemba.handoff.sections import parse_sections
+from gemba.handoff.verdict import judge
 from gemba.testing import retry_until
 from tests.fixtures.servers import BIN, Client
 
@@ -54,9 +59,19 @@ class Demo(Client):
 
     def waiting(self, name: str) -> dict[str, Any]:
         """What an agent has asked and nobody has answered."""
-        found = retry_until(lambda: [item for item in self.inbox() if item["agent_type"] == name], timeout=_PATIENCE)
+        found = retry_until(lambda: [item for item in self.inbox() if agent_of(item) == name], timeout=_PATIENCE)
         assert len(found) == 1
         return dict(found[0])
+
+    def requested(self, command: str) -> dict[str, Any]:
+        """The approval that a command waits for."""
+
+        def found() -> list[dict[str, Any]]:
+            waiting = self.get("/api/approvals?state=pending")["approvals"]
+            return [one for one in waiting if one["command"] == command]
+
+        (request,) = retry_until(found, timeout=_PATIENCE)
+        return dict(request)
 
     def inbox(self) -> list[dict[str, Any]]:
         return self.listed("state=unresolved")
@@ -80,6 +95,11 @@ class Demo(Client):
         if not line:
             raise AssertionError(f"the demo ended: {self.end()}")
         return dict(json.loads(line))
+
+
+def agent_of(item: dict[str, Any]) -> str:
+    """The agent whose session it is."""
+    return str(item["session_id"].rpartition("-")[0])
 
 
 @pytest.fixture
@@ -166,7 +186,7 @@ def test_it_says_where_it_is_once_and_shows_what_agents_say(shown: Shown, tempor
 def test_a_newcomer_finds_several_kinds_of_items_with_an_age(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo("--port", "0", "--no-agents")
 
-    retry_until(lambda: len(demo.inbox()) >= 5)
+    retry_until(lambda: len(demo.inbox()) >= 7)
     inbox = demo.inbox()
 
     assert {(item["kind"], item["urgency"]) for item in inbox} == {
@@ -174,6 +194,7 @@ def test_a_newcomer_finds_several_kinds_of_items_with_an_age(start_demo: Callabl
         ("question", "advisory"),
         ("blocker", "blocking"),
         ("permission_prompt", "blocking"),
+        ("approval", "blocking"),
     }
     now = wire.timestamp()
     assert all(item["opened_at"] < now[:16] for item in inbox)
@@ -221,6 +242,95 @@ def test_a_dismissed_question_is_taken_as_declined(start_demo: Callable[..., Dem
     demo.hear("reviewer", "marking it as an open point")
 
 
+MIGRATION = "psql staging -f migrations/0008_stock.sql"
+PUSH = "git push origin stock-counts"
+
+
+def test_an_approved_command_runs_and_its_turn_ends_in_a_handoff(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    item = demo.waiting("stock")
+    assert item["kind"] == "approval"
+    assert MIGRATION in item["text"]
+
+    demo.answer(item, decision="yes")
+
+    demo.hear("stock", "Migration 0008 is on the staging copy")
+    demo.hear("stock", "Handed off, IN_PROGRESS")
+    (request,) = (one for one in demo.get("/api/approvals")["approvals"] if one["command"] == MIGRATION)
+    retry_until(lambda: demo.get(f"/api/approvals/{request['id']}")["grant_state"] == "succeeded", timeout=_PATIENCE)
+    (dispatch,) = demo.get("/api/dispatches")["dispatches"]
+    (handoff,) = retry_until(lambda: demo.get(f"/api/handoffs?dispatch={dispatch['id']}")["handoffs"][-1:])
+    assert (handoff["state"], handoff["plan_status"], handoff["source"]) == ("accepted", "IN_PROGRESS", "hook")
+    assert handoff["applied"]["contracts"] == [{"contract": "stock", "revision": 1}]
+
+
+def test_a_refused_command_does_not_run_and_the_agent_says_why(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    request = demo.requested(MIGRATION)
+
+    demo.post(f"/api/approvals/{request['id']}/refuse", {"reason": "staging is in use until Monday"})
+
+    told = demo.hear("stock", "stays a file for now")
+    assert told.endswith("the operator refused it: staging is in use until Monday")
+    demo.hear("stock", "Handed off, IN_PROGRESS")
+    (handoff,) = retry_until(lambda: demo.get("/api/handoffs?session=stock-1")["handoffs"][-1:])
+    document = demo.get(f"/api/handoffs/{handoff['id']}")["document"]
+    assert handoff["state"] == "accepted"
+    assert handoff["applied"]["contracts"] == document["evidence_report"]["commands_run"] == []
+    assert demo.get(f"/api/approvals/{request['id']}")["grant_state"] is None
+
+
+def test_a_dispatch_goes_on_to_its_end_with_what_a_person_decides(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    demo.answer(demo.waiting("stock"), decision="yes")
+
+    demo.hear("stock", "Waiting for your choice")
+    choice = demo.waiting("stock")
+    assert (choice["kind"], choice["bead_id"]) == ("needs_input", "KET-21")
+    demo.answer(choice, text="B, and tell the customer")
+    demo.hear("stock", "Orders beyond the stock: B, and tell the customer.")
+    retry_until(lambda: choice["id"] in {item["id"] for item in demo.listed("delivery=delivered")}, timeout=_PATIENCE)
+    demo.post(f"/api/approvals/{demo.requested(PUSH)['id']}/edit", {"command": f"{PUSH} --dry-run"})
+    demo.hear("stock", f"Ran what you wrote: {PUSH} --dry-run")
+    demo.hear("stock", "Handed off, COMPLETE")
+
+    (done,) = retry_until(
+        lambda: demo.get("/api/handoffs?plan_status=COMPLETE&session=stock-1&state=accepted")["handoffs"]
+    )
+    assert {check["verdict"] for check in done["checks"] if check["name"] != "unpushed"} == {"ok"}
+    assert done["turn"] == 3
+    suggested = demo.get("/api/memories?state=suggested")["memories"]
+    assert [memory["slug"] for memory in suggested] == ["stock-in-packets"]
+
+
+def test_a_handoff_that_is_sent_back_is_mended(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+
+    demo.answer(demo.waiting("importer"), option=2)
+
+    assert '"DONE"; allowed: one of IN_PROGRESS' in demo.hear("importer", "Handoff sent back")
+    demo.hear("importer", "Handed off, IN_PROGRESS")
+    (handoff,) = retry_until(lambda: demo.get("/api/handoffs?session=importer-1")["handoffs"])
+    assert (handoff["state"], handoff["plan_status"]) == ("accepted", "IN_PROGRESS")
+    assert handoff["summary"].startswith("Orders go into PostgreSQL")
+
+
+def test_a_request_is_found_again_by_the_next_life_of_its_agent(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    request = demo.requested(MIGRATION)
+    demo.hear("stock", "Waiting for your approval")
+
+    os.kill(pid_of("gemba.demo.agent stock", demo.workspace.parent), signal.SIGKILL)
+    demo.hear("stock", "starting it again")
+    demo.hear("stock", f"Waiting for your approval: {MIGRATION}")
+    demo.answer(demo.waiting("stock"), decision="yes")
+
+    demo.hear("stock", "Migration 0008 is on the staging copy")
+    demo.hear("stock", "Handed off, IN_PROGRESS")
+    assert demo.get(f"/api/approvals/{request['id']}")["state"] == "approved"
+    assert demo.get("/api/approvals")["total"] == 1
+
+
 def test_an_overturned_assumption_reaches_the_agent_that_took_it(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     oldest = retry_until(lambda: demo.get("/api/assumptions")["assumptions"])[-1]
@@ -237,8 +347,8 @@ def test_an_inbox_that_nobody_looks_at_does_not_fill(start_demo: Callable[..., D
     for _ in range(6):
         demo.hear("tidy", "Decided alone")
 
-    by_agent = Counter(item["agent_type"] for item in demo.inbox())
-    assert len(by_agent) == 6
+    by_agent = Counter(agent_of(item) for item in demo.inbox())
+    assert len(by_agent) == 7
     assert set(by_agent.values()) == {1}
 
 
@@ -305,7 +415,8 @@ def test_an_agent_that_crashes_is_replaced_and_its_question_withdrawn(start_demo
     demo.hear("importer", "Asking you")
     assert demo.get(f"/api/escalations/{asked['id']}")["state"] == "withdrawn"
     assert demo.waiting("importer")["session_id"] == "importer-2"
-    assert sum("gemba-ask" in command for command in processes_in(demo.workspace.parent)) <= 4
+    waiting = [line for line in processes_in(demo.workspace.parent) if "--wait" in line or "--resume" in line]
+    assert len(waiting) <= 4, "that of the agent which crashed still waits"
 
 
 def pid_of(words: str, folder: Path) -> int:
@@ -392,7 +503,7 @@ def test_a_story_is_one_that_the_commands_let_happen(name: str) -> None:
     story = load_stories()[name]
 
     for turn in story.turn:
-        assert "{answer}" in turn.answered
+        assert "{answer}" in (turn.declined if isinstance(turn, Approval) else turn.answered)
         assert turn.answered.format(answer="yes")
         assert turn.declined or isinstance(turn, Assumption)
         if isinstance(turn, Ask):
@@ -400,6 +511,44 @@ def test_a_story_is_one_that_the_commands_let_happen(name: str) -> None:
             assert bool(turn.meanwhile) is not story.waits
         if story.mode == "dangerous":
             assert isinstance(turn, Assumption)
+        if isinstance(turn, Approval):
+            assert risk_of(turn.run) == "T3"
+            assert story.assignment, "another life of this agent would not find its request again"
+        assert turn.handoff or not story.assignment, "each turn of a dispatch ends in a handoff"
+        assert story.waits or not turn.handoff
         assert isinstance(turn, Permission) or story.waits or not story.blocks(turn)
     assert any(turn.minutes_ago is not None for turn in story.turn)
     assert any(turn.minutes_ago is None for turn in story.turn)
+
+
+def risk_of(command: str) -> str:
+    """As the demo's workspace classes it."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as rules:
+        rules.write(load_project().settings["approvals.toml"])
+        rules.flush()
+        return str(classify(command, read_rules(rules.name)).level)
+
+
+@pytest.mark.parametrize("name", load_stories())
+def test_a_handoff_is_accepted_however_its_turn_went(name: str) -> None:
+    story = load_stories()[name]
+
+    for turn in story.turn:
+        for ran in (turn.run, None, "true"):
+            text = last_words(turn, Ending("That was it", "no", ran), "a0123456789abcdef")
+            if turn.handoff is None:
+                assert text == "That was it"
+                continue
+            verdict = judge(text, given_to(story))
+            assert (verdict.missing, verdict.invalid, verdict.warnings) == ([], [], [])
+            assert verdict.plan_status == turn.handoff.status
+            slip = last_words(turn, Ending("That was it", "no", ran), "a0123456789abcdef", turn.handoff.slip)
+            assert judge(slip, given_to(story)).valid is not bool(turn.handoff.slip)
+
+
+def given_to(story: Story) -> dict[str, Any]:
+    sections = parse_sections(load_project().settings["context.toml"].encode())
+    return {
+        "metadata": {"agent_id": "a0123456789abcdef", **({"task_id": story.bead} if story.assignment else {})},
+        "write_permissions": {"writable_sections": [each.name for each in sections if story.name in each.writers]},
+    }

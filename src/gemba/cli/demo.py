@@ -26,7 +26,7 @@ from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, Workspace
 from gemba.demo.crew import Crew, session_of
 from gemba.demo.floor import Floor, make_floor
-from gemba.demo.past import write_earlier, write_past
+from gemba.demo.past import write_dispatches, write_earlier, write_past
 from gemba.demo.story import load_project, load_stories
 from gemba.errors import Unusable
 from gemba.escalations.policy_check import checked_settings
@@ -39,25 +39,10 @@ Gemba demo: agents work on a small project, and most of them wait for you.
   Or here      export GEMBA_HOME={home}
                {gemba} -C {workspace} inbox
                {gemba} -C {workspace} answer ID TEXT
+               {gemba} -C {workspace} approval approve ID
 
   Answer something and watch what its agent says next. On the page, ? shows the keys.
   Ctrl-C ends the demo and removes everything it has made.
-"""
-
-_POLICIES = """
-[[policy]]
-name = "stopped-agents"
-urgency = "blocking"
-remind_after = "2m"
-repeat_every = "10m"
-repeat_at_most = 3
-notify = ["page"]
-
-[[policy]]
-name = "questions"
-urgency = "advisory"
-expire_after = "30m"
-default_answer = "Do what you think best, and note it as an assumption."
 """
 
 
@@ -81,8 +66,8 @@ def command(folder: str | None, port: int | None, pace: float, seed: int, no_age
     """
     if folder is not None:
         raise click.UsageError("the demo makes a workspace of its own: leave -C out")
-    # Somebody's own database or session is none of the demo's business.
-    for name in [name for name in os.environ if name.startswith("GEMBA_")]:
+    # Somebody's own database, session or repository is none of the demo's business.
+    for name in [name for name in os.environ if name.startswith(("GEMBA_", "GIT_"))]:
         del os.environ[name]
     set_up_logging()
     ending = Ending()
@@ -92,11 +77,13 @@ def command(folder: str | None, port: int | None, pace: float, seed: int, no_age
 
 def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) -> None:
     """Make the workspace and its past, then serve it with its agents until a signal comes."""
-    stories = load_stories()
-    make_floor(floor, load_project(), stories.values())
+    stories, project = load_stories(), load_project()
+    make_floor(floor, project.commit, stories.values())
     make_workspace(floor.workspace)
-    with Workspace(floor.workspace).settings_file.open("a") as settings:
-        settings.write(_POLICIES)
+    workspace = Workspace(floor.workspace)
+    for name, text in project.settings.items():
+        with (workspace.folder / name).open("a") as settings:
+            settings.write(text)
     write_earlier(session_of(floor, story, 0) for story in stories.values())
     left = write_past(session_of(floor, story) for story in stories.values())
     crew = Crew(floor, pace=tempo.pace, seed=tempo.seed, tell=screen.tell)
@@ -104,10 +91,10 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
     def ready(told: ServerFile, token: str) -> None:
         screen.welcome(floor, page_address(told, token))
         if tempo.agents:
-            crew.start(stories.values(), left)
+            crew.start(stories.values(), left, dispatches)
 
-    workspace = Workspace(floor.workspace)
     with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
+        dispatches = write_dispatches(app, (session_of(floor, story) for story in stories.values()))
         try:
             serve(app, bind, ready)
         finally:

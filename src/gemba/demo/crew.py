@@ -35,10 +35,12 @@ class Crew:
         self._path = _path_with_commands()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
+        self._dispatches: dict[str, str] = {}
         self._running: set[subprocess.Popen[bytes]] = set()
         self._threads: list[threading.Thread] = []
 
-    def start(self, stories: Iterable[Story], left: dict[str, list[str]]) -> None:
+    def start(self, stories: Iterable[Story], left: dict[str, list[str]], dispatches: dict[str, str]) -> None:
+        self._dispatches = dispatches
         for story in stories:
             thread = threading.Thread(target=self._employ, args=(story, left.get(story.name, [])), daemon=True)
             self._threads.append(thread)
@@ -97,7 +99,9 @@ class Crew:
         return process.returncode
 
     def _environment(self, session: Session) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GEMBA_", "GIT_"))}
+        others = ("GEMBA_", "GIT_", "CLAUDE_")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
+        dispatch_id = self._dispatches.get(session.story.name)
         return {
             **kept,
             "PATH": self._path,
@@ -107,6 +111,8 @@ class Crew:
             "GEMBA_ROLE": session.story.role,
             "GEMBA_WORKSPACE": str(session.workspace),
             "GEMBA_HOME": str(session.home),
+            # The same in each life: whoever takes it on finds what is open in it.
+            **({"GEMBA_DISPATCH_ID": dispatch_id} if dispatch_id else {}),
         }
 
 
@@ -115,7 +121,7 @@ def session_of(floor: Floor, story: Story, life: int = 1) -> Session:
 
 
 def _path_with_commands() -> str:
-    """PATH with `gemba-ask` and `gemba-state` of this installation in front."""
+    """PATH with `gemba-ask`, `gemba-state` and `gemba-bridge` of this installation in front."""
     folders = [str(Path(sys.argv[0]).absolute().parent), sysconfig.get_path("scripts")]
     path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
     if shutil.which("gemba-ask", path=path) is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from gemba.demo.story import Assumption, Commit, Story
+from gemba.demo.story import Approval, Assumption, Commit, Story
 from gemba.errors import Unusable
 
 _HOUR = 3600
@@ -63,11 +63,12 @@ def commit_files(place: Path, files: Mapping[str, str], message: str, author: st
         _git(place, "commit", "-m", message, "--", *files, author=author, when=when)
 
 
-def commit_decision(place: Path, turn: Assumption, author: str, when: float | None = None) -> None:
-    """The change that follows from a decision."""
+def commit_change(place: Path, turn: Assumption | Approval, author: str, when: float | None = None) -> None:
+    """The change that belongs to a turn, unless it was made before."""
     file = place / turn.file
     before = file.read_text(encoding="utf-8") if file.exists() else ""
-    commit_files(place, {turn.file: before + turn.adds}, turn.message, author, when)
+    if turn.adds not in before:
+        commit_files(place, {turn.file: before + turn.adds}, turn.message, author, when)
 
 
 def _git(place: Path, *arguments: str, author: str = "Kettle", when: float | None = None) -> None:

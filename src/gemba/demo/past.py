@@ -1,6 +1,7 @@
 """What has happened before the demo begins: asks that are open for a while, decisions taken alone and their commits.
 
-Written as frames with earlier times, so that they take the same way into the store as everything else.
+Written as frames with earlier times, so that they take the same way into the store as everything else. Dispatches and
+requests for approval have no frames: those are made by the verbs of the API, as of an earlier moment.
 """
 
 from __future__ import annotations
@@ -8,13 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from gemba import wire
-from gemba.demo.floor import commit_decision
+from gemba import clock, wire
+from gemba.app import App
+from gemba.demo.floor import commit_change
 from gemba.demo.session import Session
-from gemba.demo.story import Ask, Assumption, Permission, Turn
+from gemba.demo.story import Approval, Ask, Assignment, Assumption, Permission, Turn
+from gemba.escalations import approvals
+from gemba.handoff import dispatching
+from gemba.handoff.risk import classify, read_rules
 
 _EARLIER = 2 * 24 * 60  # minutes
 _STARTED_BEFORE = 15  # minutes between a session's start and the first that is known of it
+_MINUTE = 60 * clock.SECOND
 
 
 def write_past(sessions: Iterable[Session]) -> dict[str, list[str]]:
@@ -44,9 +50,59 @@ def write_earlier(sessions: Iterable[Session]) -> None:
             session.client("SessionEnd", ago, reason="other")
 
 
+def write_dispatches(app: App, sessions: Iterable[Session]) -> dict[str, str]:
+    """The dispatches of the agents that were given work, by their names, with the requests that are open in them."""
+    made: dict[str, str] = {}
+    for session in sessions:
+        if session.story.assignment is not None:
+            made[session.story.name] = _dispatch(app, session, session.story.assignment)
+    return made
+
+
+def _dispatch(app: App, session: Session, given: Assignment) -> str:
+    story = session.story
+    requested = [(turn, turn.minutes_ago) for turn in story.turn if isinstance(turn, Approval) and turn.minutes_ago]
+    wanted = dispatching.NewDispatch(
+        goal=given.goal,
+        acceptance_criteria=tuple(given.acceptance_criteria),
+        targets=tuple(given.targets),
+        role=story.name,
+        session_id=session.id,
+        provider=story.name,
+        task_id=story.bead,
+        folder=str(session.cwd),
+    )
+    prepared = dispatching.prepare(app.database.surroundings, wanted)
+    with app.database.transaction() as tx:
+        now = tx.now
+        tx.now = now - (max((ago for _, ago in requested), default=0) + _STARTED_BEFORE) * _MINUTE
+        id = dispatching.create_dispatch(tx, prepared).id
+        for turn, ago in requested:
+            tx.now = now - ago * _MINUTE
+            approvals.request(tx, _requested(session, turn, id))
+    return id
+
+
+def _requested(session: Session, turn: Approval, dispatch_id: str) -> approvals.Request:
+    """What the hook of the agent's client asks for: the same call finds it again."""
+    risk = classify(turn.run, read_rules(session.workspace / ".gemba" / "approvals.toml"))
+    return approvals.Request(
+        command=turn.run,
+        cwd=str(session.cwd),
+        tool="Bash",
+        risk=risk.level,
+        reason=risk.reason,
+        session_id=session.id,
+        requester=dispatch_id,
+    )
+
+
 def _happened(session: Session, turn: Turn, ago: int) -> str:
     state = "prompting" if session.story.blocks(turn) else "working"
     session.append("GembaState", {"state": state, "bead_id": session.story.bead, "note": turn.work[-1]}, ago)
+    if isinstance(turn, Approval):
+        commit_change(session.cwd, turn, session.story.name, time.time() - 60 * (ago + 1))
+        return session.tool("PreToolUse", turn, ago)
     session.tool("PreToolUse", turn, ago + 1)
     if isinstance(turn, Permission):
         asked = session.tool("PermissionRequest", turn, ago)
@@ -55,7 +111,7 @@ def _happened(session: Session, turn: Turn, ago: int) -> str:
         return asked
     session.tool("PostToolUse", turn, ago + 0.5)
     if isinstance(turn, Assumption):
-        commit_decision(session.cwd, turn, session.story.name, time.time() - 60 * ago)
+        commit_change(session.cwd, turn, session.story.name, time.time() - 60 * ago)
     return session.append("GembaAsk", _asked(session, turn), ago)
 
 

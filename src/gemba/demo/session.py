@@ -39,8 +39,11 @@ class Session(msgspec.Struct, frozen=True):
 
     def client(self, hook: str, minutes_ago: float = 0, **payload: object) -> str:
         """A frame as the bridge of an agent's client writes it: the client's own JSON."""
-        own = {"session_id": self.id, "cwd": str(self.cwd), "hook_event_name": hook}
-        return self.append(hook, {**own, **payload}, minutes_ago)
+        return self.append(hook, self.words(hook, **payload), minutes_ago)
+
+    def words(self, hook: str, **payload: object) -> dict[str, object]:
+        """What the client tells a hook."""
+        return {"session_id": self.id, "cwd": str(self.cwd), "hook_event_name": hook, **payload}
 
     def tool(self, hook: str, turn: Turn, minutes_ago: float = 0) -> str:
         """The client's word on the command of a turn: before it, after it, or that a person has to allow it."""
@@ -48,3 +51,7 @@ class Session(msgspec.Struct, frozen=True):
         if isinstance(turn, Permission):
             call["description"] = turn.why
         return self.client(hook, minutes_ago, tool_name="Bash", tool_input=call)
+
+    def command(self, hook: str, command: str) -> str:
+        """The same of another command."""
+        return self.client(hook, tool_name="Bash", tool_input={"command": command})

@@ -20,6 +20,33 @@ class Commit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     files: dict[str, str]
 
 
+class Handoff(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The contract in which a turn ends: its status, what was looked at, and what came of it.
+
+    `{answer}` stands for the operator's words here too. What a refused command would have brought is left out.
+    """
+
+    status: Literal["IN_PROGRESS", "COMPLETE", "NEEDS_INPUT"]
+    read: list[str]  # files that the agent has looked at
+    result: str  # how the turn's command ended
+    outputs: list[str]
+    check: str = ""  # the command with which the agent checks its work in the end, and how that ended
+    check_result: str = ""
+    next_action: str = "none"
+    pending: list[str] = []
+    summary: str = ""  # for the person
+    remember: dict[str, str] | None = None
+    update: ContractUpdate | None = None
+    slip: str = ""  # a status that there is not, which the agent writes the first time
+
+
+class ContractUpdate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a turn found out about the project, for one section of its knowledge."""
+
+    contract: str
+    payload: dict[str, Any]
+
+
 class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
     """Some work, then something that concerns the operator, then a line that says how the agent goes on.
 
@@ -31,6 +58,7 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     answered: str
     declined: str = ""
     minutes_ago: int | None = None
+    handoff: Handoff | None = None
 
 
 class Ask(Turn, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -72,6 +100,28 @@ class Permission(Turn, frozen=True, forbid_unknown_fields=True, kw_only=True, ta
     why: str
 
 
+class Approval(Turn, frozen=True, forbid_unknown_fields=True, kw_only=True, tag="approval"):
+    """Something is written and committed; then a command that changes something waits for the operator."""
+
+    file: str
+    adds: str
+    message: str
+
+
+class Input(Turn, frozen=True, forbid_unknown_fields=True, kw_only=True, tag="input"):
+    """The turn ends, as its handoff says, because a person has to choose: the answer starts the next one."""
+
+    handoff: Handoff
+
+
+class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The work that an agent was given, as a dispatch: all of its turns end in a handoff."""
+
+    goal: str
+    acceptance_criteria: list[str]
+    targets: list[str]
+
+
 class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One agent: who it is, how much it may interrupt, and its turns."""
 
@@ -80,15 +130,19 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Literal["coach", "manager"]
     bead: str
     waits: bool
-    turn: list[Question | Blocker | Assumption | Permission]
+    turn: list[Question | Blocker | Assumption | Permission | Approval | Input]
     branch: str = "main"
+    assignment: Assignment | None = None
 
     def blocks(self, turn: Turn) -> bool:
         """Does the agent stand still until this is answered?"""
         return isinstance(turn, Ask) and wire.urgency_of(turn.kind, self.mode) == "blocking"
 
 
-class _Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The demo's project: its commits, and what it adds to the files of a new workspace."""
+
+    settings: dict[str, str]
     commit: list[Commit]
 
 
@@ -96,8 +150,8 @@ class _Stories(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agent: list[Story]
 
 
-def load_project() -> list[Commit]:
-    return msgspec.convert(_read("project.toml"), _Project).commit
+def load_project() -> Project:
+    return msgspec.convert(_read("project.toml"), Project)
 
 
 def load_stories() -> dict[str, Story]:
