@@ -68,11 +68,18 @@ def _what(change: dict[str, Any]) -> str:
             return _short(after, 2 * room)
         case "removed":
             return _short(before, 2 * room)
-        case "united" if after[: len(before)] == before:
-            return f"+ {_short(after[len(before) :], 2 * room - 2)}"
-        case "united" if before[: len(after)] == after:
-            return f"- {_short(before[len(after) :], 2 * room - 2)}"
+        case "united":
+            gone, come = _without(before, after), _without(after, before)
+            sides = [f"{mark} {_short(items, room)}" for mark, items in (("-", gone), ("+", come)) if items]
+            if sides:
+                return " ".join(sides)
     return f"{_short(before, room)} → {_short(after, room)}"
+
+
+def _without(items: list[Any], others: list[Any]) -> list[Any]:
+    """The items of one list that the other has not."""
+    known = {json.dumps(item) for item in others}
+    return [item for item in items if json.dumps(item) not in known]
 
 
 def _short(value: Any, room: int) -> str:

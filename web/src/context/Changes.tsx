@@ -1,11 +1,12 @@
 /** What a revision changed, place by place: what it took away and what it brought. */
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { ContextChange } from "../api/types";
 import { plainText } from "../ui/plain-text";
 import { Value } from "./Value";
 import { differenceOf } from "./json";
 
 const AT_ONCE = 20;
+const ITEMS_AT_MOST = 30;
 
 const WORDS: Record<ContextChange["kind"], string> = {
   added: "added",
@@ -22,7 +23,7 @@ export function Changes({ changes }: { changes: ContextChange[] }) {
     <>
       <ul className="changes">
         {changes.slice(0, shown).map((change, index) => (
-          <ChangeLine key={index} change={change} />
+          <ChangeLine key={index} change={change} all={changes} />
         ))}
       </ul>
       {more > 0 && (
@@ -34,25 +35,30 @@ export function Changes({ changes }: { changes: ContextChange[] }) {
   );
 }
 
-function ChangeLine({ change }: { change: ContextChange }) {
-  const { gone, come, ofItems } = differenceOf(change);
+function ChangeLine({ change, all }: { change: ContextChange; all: ContextChange[] }) {
+  const { gone, come, ofItems } = useMemo(() => differenceOf(change, all), [change, all]);
   return (
     <li className="change" data-kind={change.kind}>
       <p className="change-place">
         <code>{plainText(change.pointer) || "/"}</code> <span className="change-kind">{WORDS[change.kind]}</span>
       </p>
-      {gone && (
-        <div className="change-value" data-side="gone">
-          <span className="visually-hidden">{ofItems ? "Items gone: " : "Before: "}</span>
-          <Value value={gone.value} level={1} />
-        </div>
-      )}
-      {come && (
-        <div className="change-value" data-side="come">
-          <span className="visually-hidden">{ofItems ? "New items: " : "Now: "}</span>
-          <Value value={come.value} level={1} />
-        </div>
-      )}
+      <Side values={gone} side="gone" words={ofItems ? "Item gone: " : "Before: "} />
+      <Side values={come} side="come" words={ofItems ? "New item: " : "Now: "} />
     </li>
+  );
+}
+
+function Side({ values, side, words }: { values: unknown[]; side: "gone" | "come"; words: string }) {
+  const more = values.length - ITEMS_AT_MOST;
+  return (
+    <>
+      {values.slice(0, ITEMS_AT_MOST).map((value, index) => (
+        <div key={index} className="change-value" data-side={side}>
+          <span className="visually-hidden">{words}</span>
+          <Value value={value} level={1} />
+        </div>
+      ))}
+      {more > 0 && <p className="card-hint">and {more.toLocaleString()} more items</p>}
+    </>
   );
 }

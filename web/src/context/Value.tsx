@@ -5,10 +5,10 @@
 import { useState } from "react";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
-import { asLine, countOf, partsOf } from "./json";
+import { asLine, countOf, partsOf, titleOf } from "./json";
 
 const AT_ONCE = 50;
-/** Parts that are open to begin with: few, and not far down. */
+/** Parts are open to begin with where there are few of them and they hold few, and not far down. */
 const FEW = 12;
 
 interface Props {
@@ -38,7 +38,7 @@ function Parts({ value, level = 0 }: Props) {
     <>
       <ul className="json">
         {parts.slice(0, shown).map(([name, part]) => (
-          <Named key={name} name={name} value={part} level={level} />
+          <Named key={name} name={name} value={part} isOpen={level === 0 && parts.length <= FEW} level={level} />
         ))}
       </ul>
       {more > 0 && (
@@ -50,9 +50,10 @@ function Parts({ value, level = 0 }: Props) {
   );
 }
 
-function Named({ name, value, level }: { name: string; value: unknown; level: number }) {
+function Named({ name, value, isOpen, level }: { name: string; value: unknown; isOpen: boolean; level: number }) {
   const line = asLine(value);
-  const [open, setOpen] = useState(() => level === 0 && (partsOf(value)?.length ?? 0) <= FEW);
+  const title = titleOf(value);
+  const [open, setOpen] = useState(() => isOpen && (partsOf(value)?.length ?? 0) <= FEW);
   if (line !== null)
     return (
       <li className="json-one">
@@ -64,6 +65,7 @@ function Named({ name, value, level }: { name: string; value: unknown; level: nu
       <button type="button" className="json-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name="chevron" size={12} />
         <bdi className="json-name">{plainText(name)}</bdi>
+        {title !== null && <bdi className="json-title">{plainText(title)}</bdi>}
         <span className="count">{countOf(value)}</span>
       </button>
       {open && <Parts value={value} level={level + 1} />}

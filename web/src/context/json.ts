@@ -32,32 +32,46 @@ export function countOf(value: unknown): string {
   return many === 1 ? "1 entry" : `${many.toLocaleString("en")} entries`;
 }
 
+/** What an item of a list is called, beside its number: its id or else its name. */
+export function titleOf(value: unknown): string | null {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
+  const { id, name } = value as Record<string, unknown>;
+  const title = typeof id === "string" ? id : name;
+  return typeof title === "string" && title.trim() !== "" ? title : null;
+}
+
 interface Change {
+  pointer: string;
   kind: "added" | "merged" | "united" | "overwritten" | "removed";
   before?: unknown;
   after?: unknown;
 }
 
+/** What is gone and what has come, each as the values to be shown. */
 export interface Difference {
-  gone?: { value: unknown };
-  come?: { value: unknown };
-  /** Of a list that grew or shrank at its end, only the items that make the difference are given. */
+  gone: unknown[];
+  come: unknown[];
+  /** They are items of a list, whose other items are as they were. */
   ofItems: boolean;
 }
 
-/** What a change took away and what it brought. */
-export function differenceOf({ kind, before, after }: Change): Difference {
-  if (kind === "added") return { come: { value: after }, ofItems: false };
-  if (kind === "removed") return { gone: { value: before }, ofItems: false };
-  if (Array.isArray(before) && Array.isArray(after)) {
-    const same = before.findIndex((item, index) => !isSame(item, after[index]));
-    const shared = Math.min(same === -1 ? before.length : same, after.length);
-    if (shared === before.length) return { come: { value: after.slice(shared) }, ofItems: true };
-    if (shared === after.length) return { gone: { value: before.slice(shared) }, ofItems: true };
+export function differenceOf(change: Change, all: Change[] = [change]): Difference {
+  const { kind, before, after } = change;
+  if (kind === "united" && Array.isArray(before) && Array.isArray(after)) {
+    // Of items that were merged a change of their own tells, with how they were and how they are.
+    const told = all.filter((one) => isItemOf(one.pointer, change.pointer)).flatMap((one) => [one.before, one.after]);
+    const items = { gone: without(before, [...after, ...told]), come: without(after, [...before, ...told]) };
+    if (items.gone.length + items.come.length + told.length > 0) return { ...items, ofItems: true };
   }
-  return { gone: { value: before }, come: { value: after }, ofItems: false };
+  return { gone: kind === "added" ? [] : [before], come: kind === "removed" ? [] : [after], ofItems: false };
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function isItemOf(pointer: string, list: string): boolean {
+  return pointer.startsWith(`${list}/`) && !pointer.includes("/", list.length + 1);
+}
+
+/** The items of one list that the other has not. */
+function without(items: unknown[], others: unknown[]): unknown[] {
+  const known = new Set(others.map((item) => JSON.stringify(item)));
+  return items.filter((item) => !known.has(JSON.stringify(item)));
 }

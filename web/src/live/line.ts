@@ -27,6 +27,7 @@ const NAMES = [
   "assumption.overturned",
   "assumption.delivered",
   "assumption.undelivered",
+  "context.changed",
   "memory.suggested",
   "memory.accepted",
   "memory.rejected",
