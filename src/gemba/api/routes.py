@@ -519,7 +519,7 @@ READS = (
     ),
     Read("/api/audit", audit_log, AuditQuery, AuditList, "The audit log, entry by entry"),
     Read("/api/audit/verdict", audit_verdict, Nothing, AuditVerdict, "Is the audit log as it was written?"),
-    Read("/api/context", context, Nothing, ContextList, "What is known of this project, by section", cached=True),
+    Read("/api/context", context, Nothing, ContextList, "What is known of this project, by section"),
     Read("/api/context/{name}", context_section, Nothing, ContextSection, "One section of what is known"),
     Read(
         "/api/context/{name}/history",
