@@ -74,7 +74,16 @@ APPROVAL_POINTS = (
     "audit committed",  # and its head is not anchored
     "anchor kept",
 )
-ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS, *APPROVAL_POINTS)
+HANDOFF_POINTS = (
+    "insert dispatches",
+    "update dispatches",
+    "insert handoffs",
+    "update handoffs",
+    "insert memories",
+    "world asking",  # what a COMPLETE claims is about to be compared
+    "world asked",
+)
+ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS, *APPROVAL_POINTS, *HANDOFF_POINTS)
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?gemba_flows\"?\.)?\"?(\w+)")
 
@@ -278,6 +287,20 @@ def around_checks(doom: Doom) -> None:
     subprocess.Popen.communicate = communicating  # type: ignore[method-assign]
 
 
+def around_the_world(doom: Doom) -> None:
+    from gemba.escalations.handoff_flows import HandoffFlows
+
+    compare: Callable[..., Any] = HandoffFlows.compare
+
+    def comparing(*arguments: Any) -> Any:
+        doom.passes("world asking")
+        found = compare(*arguments)
+        doom.passes("world asked")
+        return found
+
+    HandoffFlows.compare = comparing  # type: ignore[method-assign, assignment]
+
+
 def main() -> None:
     drawn = json.loads(os.environ.pop("GEMBA_TEST_DOOM", "{}"))
     if "point" in drawn:
@@ -293,6 +316,7 @@ def main() -> None:
     around_steps(doom)
     around_notifications(doom)
     around_checks(doom)
+    around_the_world(doom)
 
     from gemba.cli.main import main as gemba
 

@@ -203,7 +203,7 @@ def blocked_in_turn(connection: Connection, dispatch_id: str, turn: int) -> str 
     raised = select(handoffs.c.escalation_id).where(
         handoffs.c.dispatch_id == dispatch_id,
         handoffs.c.turn == turn,
-        handoffs.c.state == HandoffState.REFUSED,
+        handoffs.c.state != HandoffState.ACCEPTED,
         handoffs.c.escalation_id.is_not(None),
     )
     id: str | None = connection.execute(raised.limit(1)).scalar()
