@@ -331,6 +331,22 @@ def test_a_request_is_found_again_by_the_next_life_of_its_agent(start_demo: Call
     assert demo.get("/api/approvals")["total"] == 1
 
 
+def test_a_choice_is_found_again_by_the_next_life_of_its_agent(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    demo.answer(demo.waiting("stock"), decision="no", text="not now")
+    demo.hear("stock", "Waiting for your choice")
+    choice = demo.waiting("stock")
+
+    os.kill(pid_of("gemba.demo.agent stock", demo.workspace.parent), signal.SIGKILL)
+    demo.hear("stock", "starting it again")
+    demo.hear("stock", "Waiting for your choice")
+    assert demo.waiting("stock")["id"] == choice["id"]
+    demo.answer(choice, text="A")
+
+    demo.hear("stock", "Orders beyond the stock: A.")
+    assert demo.requested(PUSH)["session_id"] == "stock-2"
+
+
 def test_an_overturned_assumption_reaches_the_agent_that_took_it(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     oldest = retry_until(lambda: demo.get("/api/assumptions")["assumptions"])[-1]

@@ -49,6 +49,7 @@ class Agent:
         self._agent_id = dispatch.agent_id if dispatch else agent_id_of(session.id)
         self._slowness = 1.0
         self._has_slipped = False
+        self._taken_up: list[Turn] = []  # where an earlier run of this agent stopped
         self._open: dict[str, Turn] = {}  # asks and assumptions that may still be answered while it works
         wire.make_folder(str(session.home), wire.replies_folder(str(session.home)))
         self._replies = FolderWatch(wire.replies_folder(str(session.home)))
@@ -76,8 +77,10 @@ class Agent:
         requested = self._dispatch.open_requests()
         for turn in self._story.turn:
             if isinstance(turn, Approval) and turn.run in requested:
+                self._taken_up.append(turn)
                 self._end(turn, self._request(turn))
             elif isinstance(turn, Input) and (asked := self._dispatch.open_choice()):
+                self._taken_up.append(turn)
                 self._choose(turn, asked)
 
     def live(self) -> None:
@@ -91,7 +94,7 @@ class Agent:
 
     def _turns(self) -> Iterator[Turn]:
         """Those that have not happened yet first; then all of them again and again, each time in another order."""
-        yield from (turn for turn in self._story.turn if turn.minutes_ago is None)
+        yield from (turn for turn in self._story.turn if turn.minutes_ago is None and turn not in self._taken_up)
         while True:
             self._slowness = min(self._slowness * _SLOWER, _SLOWEST)
             yield from self._draw.sample(self._story.turn, len(self._story.turn))
