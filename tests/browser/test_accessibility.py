@@ -187,7 +187,17 @@ def test_cards_in_every_state(full_desk: Desk, axe: Axe) -> None:
 
 def test_screens_with_nothing_in_them(desk: Desk, axe: Axe) -> None:
     found = []
-    for screen in ("Answered", "Assumptions", "Rules", "Policies", "Attention", "Health", "Inbox"):
+    for screen in (
+        "Answered",
+        "Handoffs",
+        "Dispatches",
+        "Assumptions",
+        "Rules",
+        "Policies",
+        "Attention",
+        "Health",
+        "Inbox",
+    ):
         desk.go_to(screen)
         expect(desk.page.locator(".empty, .check").first).to_be_visible()
         found += findings(f"empty {screen}", desk.page, axe)

@@ -11,6 +11,8 @@ from tests.fixtures.servers import RunningServer
 SCREENS = (
     ("a", "Assumptions"),
     ("d", "Answered"),
+    ("f", "Handoffs"),
+    ("w", "Dispatches"),
     ("r", "Rules"),
     ("p", "Policies"),
     ("t", "Attention"),

@@ -48,6 +48,13 @@ def test_a_reload_keeps_the_session_and_the_screen_and_no_way_leads_back_to_the_
     expect(desk.page.get_by_role("heading", name="Inbox")).to_be_visible()
 
 
+def test_the_same_address_once_more_in_the_same_tab_changes_nothing(desk: Desk) -> None:
+    desk.open()
+    desk.page.get_by_role("navigation").get_by_role("link", name="Health").click()
+    expect(desk.page.locator(".check").first).to_be_visible()
+    desk.is_live()
+
+
 def test_without_a_token_or_with_a_wrong_one_the_page_says_how_to_get_in(
     page: Page, sqlite_server: RunningServer
 ) -> None:

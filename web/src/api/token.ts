@@ -17,6 +17,7 @@ export function onTokenChange(listener: () => void): () => void {
 }
 
 function setToken(next: string | null): void {
+  if (next === token) return;
   token = next;
   if (next === null) sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, next);

@@ -105,7 +105,7 @@ const PROGRESS: Record<PlanStatus, Pick<Look, "icon" | "tone">> = {
 };
 
 /** How far a dispatch got. Complete is only what was accepted as complete. */
-export function progressOf({ status, turn }: Pick<Dispatch, "status" | "turn">): Look {
-  if (status === null) return { label: turn > 1 ? "Next turn" : "Not begun", icon: "clock", tone: "plain" };
+export function progressOf({ status }: Pick<Dispatch, "status">): Look {
+  if (status === null) return { label: "Nothing accepted yet", icon: "clock", tone: "plain" };
   return { label: STATUSES[status], ...PROGRESS[status] };
 }
