@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from unicodedata import category, east_asian_width
 
-# C0 and C1 controls but newline and tab, and the marks that reorder what a reader sees.
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# C0 and C1 controls but newline and tab, and the marks that reorder what a reader sees, or cannot be seen at all.
+_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 

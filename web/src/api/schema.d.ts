@@ -2266,6 +2266,7 @@ export interface operations {
         parameters: {
             query?: {
                 state?: string;
+                escalation?: string;
                 limit?: number;
                 cursor?: string;
             };

@@ -6,7 +6,8 @@ import { explain } from "../api/problem";
 import type { Approval, Escalation } from "../api/types";
 import { useWords } from "../ui/Age";
 import { Icon } from "../ui/Icon";
-import { Seal } from "./Seal";
+import { sharedBy, type FactName } from "./facts";
+import { Facts, Seal } from "./Seal";
 import { planOf, stateOf } from "./wording";
 
 const NOTHING: Approval[] = [];
@@ -40,22 +41,31 @@ export function Plan({ plan, settled }: { plan: PlanState; settled: boolean }) {
   if (steps.length === 0) return <p className="card-hint">Reading what would run…</p>;
   const [first] = steps;
   if (first !== undefined && first.set_id === null) return <Step step={first} settled={settled} />;
+  const shared = sharedBy(steps);
   return (
-    <ol className="plan" aria-label={`A plan of ${steps.length} steps`}>
-      {steps.map((step) => (
-        <li key={step.id} value={step.position ?? undefined}>
-          <Step step={step} settled={settled} />
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol className="plan" aria-label={`A plan of ${steps.length} steps`}>
+        {steps.map((step) => (
+          <li key={step.id} value={step.position ?? undefined}>
+            <Step step={step} shared={shared} settled={settled} />
+          </li>
+        ))}
+      </ol>
+      {first !== undefined && shared.length > 0 && (
+        <section className="plan-shared" aria-label="For all steps">
+          <p className="bar-label">For all {steps.length} steps</p>
+          <Facts approval={first} names={shared} />
+        </section>
+      )}
+    </>
   );
 }
 
-function Step({ step, settled }: { step: Approval; settled: boolean }) {
+function Step({ step, shared = [], settled }: { step: Approval; shared?: FactName[]; settled: boolean }) {
   const state = useWords((now) => stateOf(step, now));
   return (
     <>
-      <Seal approval={step} />
+      <Seal approval={step} shared={shared} />
       {(settled || step.state !== "pending") && <p className="card-hint approval-state">{state}</p>}
     </>
   );

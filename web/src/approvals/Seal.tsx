@@ -2,57 +2,69 @@
 import type { ReactNode } from "react";
 import type { Approval } from "../api/types";
 import { useWords } from "../ui/Age";
+import { plainText } from "../ui/plain-text";
 import { formatWhole } from "../ui/time";
 import { Command } from "./Command";
+import { FACTS, type FactName } from "./facts";
 import { piecesOf } from "./letters";
 import { expiryOf, riskOf } from "./wording";
 
 const SHORT_HASH = 16;
 
-export function Seal({ approval }: { approval: Approval }) {
+/** `shared` are told once for the whole plan. */
+export function Seal({ approval, shared = [] }: { approval: Approval; shared?: readonly FactName[] }) {
   const { position, state } = approval;
   return (
     <div className="seal" data-state={state}>
       <Command text={approval.command} label={position === null ? "Command" : `Command of step ${position}`} />
-      <dl className="seal-facts">
-        <Fact name="Risk">
-          <span className="risk" data-risk={approval.risk}>
-            {riskOf(approval)}
-          </span>
-          {approval.reason !== "" && <span className="seal-reason">{letters(approval.reason)}</span>}
-        </Fact>
-        <Fact name="In">
-          <code>{letters(approval.cwd)}</code>
-        </Fact>
-        <Fact name="Tool">{letters(approval.tool)}</Fact>
-        {approval.environment.length > 0 && (
-          <Fact name="Environment">
-            <code>{letters(approval.environment.join(", "))}</code>
-          </Fact>
-        )}
-        <Fact name="Rollback">{valueOf(approval.rollback)}</Fact>
-        <Fact name="Verification">{valueOf(approval.verification)}</Fact>
-        <Fact name="Requester">
-          <code>{letters(approval.requester)}</code>
-        </Fact>
-        <Fact name="Expiry">
-          <Expiry approval={approval} />
-        </Fact>
-        <Fact name="Seal">
-          <code title={approval.hash}>{approval.hash.slice(0, SHORT_HASH)}…</code>
-        </Fact>
-      </dl>
+      <Facts approval={approval} names={FACTS.filter((name) => !shared.includes(name))} />
     </div>
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Facts({ approval, names }: { approval: Approval; names: readonly FactName[] }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd dir="auto">{children}</dd>
-    </div>
+    <dl className="seal-facts">
+      {names.map((name) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd dir="auto">
+            <Fact name={name} approval={approval} />
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
+}
+
+function Fact({ name, approval }: { name: FactName; approval: Approval }): ReactNode {
+  switch (name) {
+    case "Risk":
+      return (
+        <>
+          <span className="risk" data-risk={approval.risk}>
+            {riskOf(approval)}
+          </span>
+          {approval.reason !== "" && <span className="seal-reason">{plainText(approval.reason)}</span>}
+        </>
+      );
+    case "In":
+      return <code>{letters(approval.cwd)}</code>;
+    case "Tool":
+      return letters(approval.tool);
+    case "Environment":
+      return valueOf(approval.environment.length > 0 ? approval.environment.join(", ") : null);
+    case "Rollback":
+      return valueOf(approval.rollback);
+    case "Verification":
+      return valueOf(approval.verification);
+    case "Requester":
+      return <code>{letters(approval.requester)}</code>;
+    case "Expiry":
+      return <Expiry approval={approval} />;
+    case "Seal":
+      return <code title={approval.hash}>{approval.hash.slice(0, SHORT_HASH)}…</code>;
+  }
 }
 
 function Expiry({ approval }: { approval: Approval }) {
@@ -73,5 +85,6 @@ function letters(text: string): string {
 /** A rollback or verification may be a text, a list or an object; that there is none is worth knowing too. */
 function valueOf(value: unknown): ReactNode {
   if (value === null || value === undefined) return <span className="seal-none">none given</span>;
-  return <span className="seal-value">{letters(typeof value === "string" ? value : JSON.stringify(value, null, 2))}</span>;
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return <span className="seal-value">{plainText(text)}</span>;
 }

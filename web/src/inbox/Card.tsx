@@ -35,6 +35,8 @@ import { useSeen } from "./useSeen";
 import { kindOf, mayBeAnsweredLate } from "./wording";
 
 const NOBODY: Escalation[] = [];
+/** While one of these stands at the bottom of the card, no choice is meant. */
+const BUSY: FootMode[] = ["snooze", "edit", "refuse"];
 
 interface Props {
   escalation: Escalation;
@@ -96,7 +98,9 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   function act(next: Deed): void {
     if (closed) return backToCard();
     if (done || !isMeantFor(id)) return;
-    if (onRelease && card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
+    // A plan that was edited still waits, on this card.
+    if (next.verb === "edit" && plan.steps.length > 1) card.current?.focus({ preventScroll: true });
+    else if (onRelease && card.current?.contains(document.activeElement)) focusAwayFrom(card.current);
     setMode("reply");
     deed.mutate(next);
   }
@@ -205,6 +209,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     if (onKey(event.key, event.target === card.current)) event.preventDefault();
   }
 
+  const isTitled = escalation.title !== null && !isApproval;
   const { label } = kindOf(escalation);
   const firstWords = firstLine(escalation.text, 80);
   const fault = deed.error instanceof Refused && deed.error.code === "does_not_fit" && mannerOf(escalation) === "typed";
@@ -233,7 +238,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           unfolded={othersShown}
           onOthers={() => setOthersShown(!othersShown)}
         />
-        <h3 id={`title-${id}`} className={escalation.title === null || isApproval ? "visually-hidden" : "card-title"} dir="auto">
+        <h3 id={`title-${id}`} className={isTitled ? "card-title" : "visually-hidden"} dir="auto">
           <Words text={escalation.title ?? `${label} from ${escalation.session_id}: ${firstWords}`} />
           {selected && <span className="visually-hidden"> (selected)</span>}
         </h3>
@@ -255,7 +260,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           <ProposalMark proposal={proposal} disabled={done} onDeed={act} onLeave={backToCard} />
         )}
         {choices.length > 0 && mode !== "rule" && !(isApproval && settled) && (
-          <Choices choices={choices} disabled={!answerable || isUnread || mode === "snooze"} onChoose={choose} />
+          <Choices choices={choices} disabled={!answerable || isUnread || BUSY.includes(mode)} onChoose={choose} />
         )}
         {escalation.channel === "notification" && !done && !settled && (
           <p className="card-hint">Give the answer in the agent’s own window too: Gemba cannot press its keys yet.</p>

@@ -75,7 +75,7 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
   const deed = useDeed(escalation.id);
   const act = (next: Deed) => !deed.isPending && deed.mutate(next);
   const { resolution } = escalation;
-  const answer = resolution && answerOf(resolution);
+  const answer = resolution && answerOf(resolution, escalation.kind);
   const delivery = deliveryOf(escalation);
   const wasAnswered = resolution?.outcome === "answered" || resolution?.outcome === "default";
   const undelivered = escalation.delivery === "undelivered";
@@ -94,7 +94,7 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
       )}
       {undelivered && <Undelivered escalation={escalation} onDeed={act} />}
       <p className="row-note">
-        <Session escalation={escalation} /> · {resolution ? outcomeOf(resolution) : escalation.state}{" "}
+        <Session escalation={escalation} /> · {resolution ? outcomeOf(resolution, escalation.kind) : escalation.state}{" "}
         <Age since={resolution?.at ?? escalation.changed_at} ago />
         {delivery !== null && !isHeld(escalation) && ` · ${delivery}`} <Held escalation={escalation} />{" "}
         <ByRule resolution={resolution} />

@@ -16,7 +16,7 @@ interface Props {
 
 export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props) {
   const { resolution, snoozed_until } = escalation;
-  const answer = resolution && answerOf(resolution);
+  const answer = resolution && answerOf(resolution, escalation.kind);
   return (
     <div className="settled">
       <Icon name={resolution === null ? "clock" : resolution.outcome === "expired" ? "hourglass" : "check"} />
@@ -24,7 +24,7 @@ export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props)
         <strong>
           {resolution === null
             ? `Snoozed until ${formatMoment(new Date(snoozed_until ?? Date.now()), new Date())}`
-            : outcomeOf(resolution)}
+            : outcomeOf(resolution, escalation.kind)}
         </strong>
         <ByRule resolution={resolution} />
         {answer !== null && answer !== undefined && <q dir="auto">{plainText(answer)}</q>}

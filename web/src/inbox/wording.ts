@@ -44,17 +44,23 @@ const OUTCOMES: Record<Resolution["outcome"], string> = {
   withdrawn: "Withdrawn",
 };
 
+/** What an answer about a command was. */
+const DECIDED: Record<string, string> = { yes: "Approved", no: "Refused", modify: "Edited" };
+
 /** "Answered", "Answered by ana, confirmed by ben", "Withdrawn by the agent", "Expired". */
-export function outcomeOf(resolution: Resolution): string {
+export function outcomeOf(resolution: Resolution, kind?: string): string {
   const { outcome, by, who, late, confirmed_by: confirmer } = resolution;
   const impersonal = by === "policy" || outcome === "expired";
   const person = by === "operator" && who !== null && who !== ITSELF ? ` by ${plainText(who)}` : "";
-  const words = OUTCOMES[outcome] + (impersonal ? "" : person || BY[by]) + (late ? " late" : "");
+  const decided = kind === "approval" && outcome === "answered" ? DECIDED[resolution.decision ?? ""] : undefined;
+  const words = (decided ?? OUTCOMES[outcome]) + (impersonal ? "" : person || BY[by]) + (late ? " late" : "");
   return confirmer === null ? words : `${words}, confirmed by ${plainText(confirmer)}`;
 }
 
 /** The words of the answer, when there was one. */
-export function answerOf(resolution: Resolution): string | null {
+export function answerOf(resolution: Resolution, kind?: string): string | null {
+  // That it was approved is said already.
+  if (kind === "approval" && resolution.decision === "yes" && resolution.text === "yes") return null;
   if (resolution.outcome === "withdrawn" || resolution.outcome === "expired") return null;
   return resolution.text || resolution.decision || resolution.action || null;
 }

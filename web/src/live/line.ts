@@ -5,6 +5,11 @@ import type { Message } from "./sse-parser";
 
 /** What the page keeps in its cache; tool calls and prompts are left out because nothing here shows them. */
 const NAMES = [
+  "approval.requested",
+  "approval.decided",
+  "approval.used",
+  "approval.ended",
+  "audit.begun",
   "escalation_opened",
   "escalation.acknowledged",
   "escalation.snoozed",
