@@ -301,12 +301,13 @@ def test_an_answer_starts_the_next_turn_in_which_the_work_may_be_complete(
     assert (done["state"], done["turn"]) == ("accepted", 2)
 
 
-def test_declining_to_answer_starts_nothing(api: Api) -> None:
+def test_a_person_who_declines_to_answer_starts_the_next_turn_too(api: Api) -> None:
     dispatch = give(api)
     made = submit(api, dispatch, envelope(dispatch, "NEEDS_INPUT"))
-    api.post(f"/api/escalations/{made['escalation_id']}/dismiss", {"text": "no"})
+    declined = api.post(f"/api/escalations/{made['escalation_id']}/dismiss", {"text": "decide yourself"})
 
-    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("NEEDS_INPUT", 1)
+    assert declined["turn_session"] == dispatch["agent_id"]  # which nobody has told the session of
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
 
 
 def test_an_answer_that_comes_after_the_work_was_completed_changes_nothing(api: Api) -> None:

@@ -11,13 +11,13 @@ Called by the API, the command line, the MCP tool (`submit`), and for the frames
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Row
 
 from gemba import wire
-from gemba.action import Action
+from gemba.action import Action, Id
 from gemba.errors import Conflict, Invalid
 from gemba.escalations import accepting, refusing
 from gemba.event import Draft
@@ -32,7 +32,6 @@ from gemba.handoff.verdict import Verdict, read, to_dict
 from gemba.store.database import Transaction
 
 FLOW = "handoff_check"
-Id = Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_SESSION_ID)]
 
 
 class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

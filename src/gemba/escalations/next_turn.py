@@ -24,8 +24,8 @@ def handoff_of(tx: Transaction, escalation: Row[Any]) -> Row[Any] | None:
 
 
 def start(tx: Transaction, handoff: Row[Any], answer: Reply) -> None:
-    """A refusal to answer, and a time that ran out, start nothing."""
-    if answer.outcome not in ("answered", "default") or handoff.turn is None:
+    """Whatever the agent is told as its next turn starts one; a subagent's handoff starts nothing of its dispatch."""
+    if answer.outcome == "withdrawn" or handoff.turn is None:
         return
     dispatch = dispatches.get_locked(tx, handoff.dispatch_id)
     if dispatch.turn == handoff.turn and dispatch.completed_at is None:
