@@ -41,7 +41,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     Example:
       gemba memory
       gemba memory accept 3fa9c1
-      gemba memory accept 3fa9c1 --class anchor --body "Port 8000 belongs to the proxy."
+      gemba memory accept 3fa9c1 --class anchor --body "8000 is the proxy's"
       gemba memory reject 77b0e2 "it was moved since"
     """
     or_else(ctx, show_list, as_json)

@@ -57,18 +57,23 @@ def accept_memory(tx: Transaction, body: AcceptMemory, *, id: str) -> MemoryView
         changes["body"] = _checked_body(body.body)
     if body.surfaces is not None:
         changes["surfaces"] = encoded(body.surfaces)
-    return _move(tx, row, "accepted", "", changes)
+    moved = _move(tx, row, "accepted", "", changes)
+    return tell_of(tx, "memory.accepted", view(row), moved)
 
 
 def reject_memory(tx: Transaction, body: RejectMemory, *, id: str) -> MemoryView:
     _alone(tx)
-    return _move(tx, get(tx.connection, id), "rejected", storable(body.reason).strip(), {})
+    row = get(tx.connection, id)
+    moved = _move(tx, row, "rejected", storable(body.reason).strip(), {})
+    return tell_of(tx, "memory.rejected", view(row), moved)
 
 
 def reopen_memory(tx: Transaction, _body: Nothing, *, id: str) -> MemoryView:
     """Take a decision back: it waits again, with what was changed in it, and nobody is given it meanwhile."""
     _alone(tx)
-    return _move(tx, get(tx.connection, id), "reopened", "", {"kept_slug": None})
+    row = get(tx.connection, id)
+    moved = _move(tx, row, "reopened", "", {"kept_slug": None})
+    return tell_of(tx, "memory.reopened", view(row), moved)
 
 
 ACTIONS = (
@@ -118,12 +123,16 @@ def _move(tx: Transaction, row: Row[Any], event: str, reason: str, changes: dict
         decided = dict.fromkeys(decided)
     statement = update(memories).where(memories.c.id == row.id, memories.c.state == row.state)
     tx.connection.execute(statement.values(state=state, **decided, **changes))
-    moved = view(get(tx.connection, row.id))
-    before, after = msgspec.to_builtins(view(row)), msgspec.to_builtins(moved)
-    edited = [name for name in ("slug", "type", "class", "body", "surfaces") if before[name] != after[name]]
-    audit.record(tx, f"memory.{event}", moved.id, {**after, "suggested": {name: before[name] for name in edited}})
-    said = {"state": state, "slug": moved.slug, "class": moved.class_, "source": moved.source, "by": tx.actor}
-    tx.emit(Draft(f"memory.{event}", {**said, "reason": reason, "edited": edited}, ref=moved.id))
+    return view(get(tx.connection, row.id))
+
+
+def tell_of(tx: Transaction, name: str, before: MemoryView, moved: MemoryView) -> MemoryView:
+    """What was decided, with what was suggested where that is something else, in the audit log; and an event."""
+    old, new = msgspec.to_builtins(before), msgspec.to_builtins(moved)
+    edited = [field for field in ("slug", "type", "class", "body", "surfaces") if old[field] != new[field]]
+    audit.record(tx, name, moved.id, {**new, "suggested": {field: old[field] for field in edited}})
+    said = {field: new[field] for field in ("state", "slug", "class", "source")}
+    tx.emit(Draft(name, {**said, "by": tx.actor, "reason": moved.decision_reason, "edited": edited}, ref=moved.id))
     return moved
 
 
