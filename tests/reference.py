@@ -14,7 +14,7 @@ from gemba.cli import ask, bridge, state
 from gemba.cli.main import COMMANDS, cli
 from gemba.escalations.escalation import MACHINE
 from gemba.event import NAMES
-from gemba.handoff import status
+from gemba.handoff import approval, status
 from gemba.handoff.reference import reference_page
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -68,6 +68,14 @@ def statuses() -> str:
     return f"```mermaid\n{status.MACHINE.diagram()}\n```\n"
 
 
+def requests() -> str:
+    return f"```mermaid\n{approval.REQUEST.diagram()}\n```\n"
+
+
+def grants() -> str:
+    return f"```mermaid\n{approval.GRANT.diagram()}\n```\n"
+
+
 def urgencies() -> str:
     rows = [f"| {kind} | {' | '.join(_urgency(kind, mode) for mode in wire.MODES)} |" for kind in wire.KINDS]
     return "\n".join([f"| | {' | '.join(wire.MODES)} |", f"|---|{'---|' * len(wire.MODES)}", *rows, ""])
@@ -88,6 +96,8 @@ BLOCKS = {
     "urgencies": urgencies,
     "events": events,
     "statuses": statuses,
+    "requests": requests,
+    "grants": grants,
     "handoff": reference_page,
 }
 

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -358,3 +359,27 @@ def test_two_processes_keep_anchors_in_one_file(tmp_path: Path) -> None:
     one.keep(Anchor(2, "b" * 64))
     other.keep(Anchor(1, "a" * 64))
     assert sorted(one.read().anchors) == [Anchor(1, "a" * 64), Anchor(2, "b" * 64)]
+
+
+def test_a_command_is_classed_at_the_command_line_by_the_rules_of_the_workspace(
+    alone: Operator, workspace: Path
+) -> None:
+    assert alone.ok("approval", "risk", "ls -l") == "T0: ls only reads; it is not asked about\n"
+    assert "unknown" in alone.ok("approval", "risk", "make deploy")
+    template = resources.files("gemba") / "template/approvals.toml"
+    lines = template.read_text().splitlines()
+    rules = [line.removeprefix("# ") for line in lines[lines.index("# [[rule]]") :]]
+    (workspace / ".gemba/approvals.toml").write_text("\n".join(rules))
+
+    assert alone.ok("approval", "risk", "./scripts/lint src && make deploy").splitlines() == [
+        "T3: a rule of the workspace: make deploy is T3; it waits for approval",
+        "  T1      ./scripts/lint src",
+        "  T3      make deploy",
+    ]
+    found = json.loads(alone.ok("approval", "risk", "./scripts/lint", "--json"))
+    assert (found["level"], found["waits"], len(found["parts"])) == ("T1", False, 1)
+    (workspace / ".gemba/approvals.toml").write_text('[[rule]]\nprogram = "make"\nclass = "T9"\n')
+    assert "approvals.toml:3: rule 1: class is 'T9'" in alone.refused("approval", "risk", "make")
+    (check,) = [one for one in json.loads(alone.run("doctor", "--json").stdout)["checks"] if one["id"] == "risk_rules"]
+    assert check["status"] == "fail"
+    assert "approvals.toml:3" in check["detail"]

@@ -12,11 +12,12 @@ import pytest
 
 from gemba.config import Workspace, read_settings
 from gemba.doctor import Diagnosis
+from gemba.handoff.risk_rules import read_rules
 from tests.fixtures.operator import Operator
 from tests.fixtures.servers import BIN, RunningServer
 
 FILES = [
-    *("agents.toml", "context.toml", ".gitignore", "interaction_profile.md"),
+    *("agents.toml", "approvals.toml", "context.toml", ".gitignore", "interaction_profile.md"),
     *("personas/README.md", "skills/README.md", "workspace.toml"),
 ]
 
@@ -40,6 +41,7 @@ def test_init_makes_a_repository_a_workspace(repository: Path, home: Path) -> No
         FILES
     )
     assert read_settings(Workspace(repository)).server.port == 4680
+    assert read_rules(repository / ".gemba/approvals.toml") == ()
 
 
 def test_init_makes_files_that_people_can_read_and_git_ignores_what_is_theirs_alone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,7 +10,22 @@ import click
 from gemba.cli.answer import standard_input
 from gemba.cli.complete import ids_of
 from gemba.cli.door import act, find_id, item_path, open_door
-from gemba.cli.show import age, body_lines, headline, json_option, labelled, local_time, print_json, short_length, tell
+from gemba.cli.hook_approval import ASKED_ABOUT
+from gemba.cli.show import (
+    age,
+    body_lines,
+    headline,
+    json_option,
+    labelled,
+    local_time,
+    print_json,
+    short_length,
+    tell,
+    width,
+)
+from gemba.config import open_workspace
+from gemba.handoff.risk import classify, read_rules
+from gemba.text import one_line, showable
 
 _COLOURS = {"pending": "yellow", "approved": "green", "refused": "red"}
 
@@ -127,6 +143,34 @@ def refuse(folder: str | None, id: str, reason: str, as_json: bool) -> None:
     tell(decided, as_json, _told(decided, "refused", "the agent reads why"))
 
 
+@command.command(short_help="Say how a command is classed.")
+@click.argument("line", metavar="COMMAND")
+@json_option
+@click.pass_obj
+def risk(folder: str | None, line: str, as_json: bool) -> None:
+    """Say which class COMMAND has (`-` reads standard input), part by part, and whether it would wait for approval.
+
+    The rules of .gemba/approvals.toml come before what Gemba knows itself.
+
+    \b
+    Example:
+      gemba approval risk "make test && git push"
+    """
+    line = standard_input() if line == "-" else line
+    rules = open_workspace(None if folder is None else Path(folder)).folder / "approvals.toml"
+    found = classify(line, read_rules(rules))
+    waits = found.level in ASKED_ABOUT
+    if as_json:
+        parts = [part._asdict() for part in found.parts]
+        print_json({"level": found.level, "reason": found.reason, "waits": waits, "parts": parts})
+        return
+    click.echo(
+        f"{found.level}: {showable(found.reason)}; {'it waits for approval' if waits else 'it is not asked about'}"
+    )
+    for part in found.parts if len(found.parts) > 1 else ():
+        click.echo(f"  {part.level:<8}{one_line(part.command, width() - 10)}")
+
+
 def _told(item: dict[str, Any], done: str, rest: str) -> str:
     if item["state"] == "pending" and done != "edited":
         return f"proposed for {item['id']}: it waits to be verified, as its policy wants"
@@ -155,7 +199,8 @@ def _details(item: dict[str, Any]) -> list[str]:
     lines += labelled("expires:", local_time(item["expires_at"])) + labelled("seal:", item["hash"])
     if item["decided_at"] is not None:
         why = f": {item['decision_reason']}" if item["decision_reason"] else ""
-        lines += labelled("decided:", f"by {item['decided_by']} at {local_time(item['decided_at'])}{why}")
+        second = f" and {item['confirmed_by']}" if item["confirmed_by"] else ""
+        lines += labelled("decided:", f"by {item['decided_by']}{second} at {local_time(item['decided_at'])}{why}")
     if item["superseded_by"]:
         lines += labelled("edited:", f"see {item['superseded_by']}")
     if item["outcome_at"] is not None:

@@ -20,7 +20,6 @@ from gemba.handoff.chain import Broken
 from gemba.store.database import Transaction
 from gemba.text import storable
 
-BEGUN = "audit.begun"
 _BEGIN_ANEW = 'gemba audit begin --reason "…"'
 
 
@@ -78,8 +77,8 @@ def begin(tx: Transaction, body: Begin) -> Begun:
     if broken is None:
         raise Conflict("the audit log is as it was written: there is no reason to begin another", code="audit_intact")
     number = audit.head(tx.connection).number + 1
-    audit.record(tx, BEGUN, str(number), _told(reason, broken, known), begins=True)
-    tx.emit(Draft(BEGUN, {"number": number, "by": tx.actor, "reason": reason}, None, None))
+    audit.record(tx, "audit.begun", str(number), _told(reason, broken, known), begins=True)
+    tx.emit(Draft("audit.begun", {"number": number, "by": tx.actor, "reason": reason}, None, None))
     return Begun(number, clock.rfc3339(tx.now), tx.actor, reason)
 
 
