@@ -11,6 +11,7 @@ import _signal  # type: ignore[import-not-found]  # what `signal` is made of, wi
 import gc
 import os
 import sys
+import time
 
 from gemba import wire
 from gemba.cli import agent
@@ -75,9 +76,11 @@ def run(words: list[str]) -> int:
         seconds = _deadline(given, event)
         if leftover[2:]:
             raise Refused(f"unexpected argument {agent.shown(leftover[2])}; allowed: hook EVENT and flags")
+        # Counted from here on, as the deadline is: loading what an event needs takes its time too.
+        wait_until = time.monotonic() + seconds - min(5.0, seconds / 10)
         if _is_gate(words, event):
             _arm(seconds)
-        answer = serve(event, given, seconds)
+        answer = serve(event, given, wait_until)
         if answer is not None:
             agent.say(wire.encode_json(answer))
         _disarm()
@@ -87,8 +90,8 @@ def run(words: list[str]) -> int:
     return 0
 
 
-def serve(event: str, flags: agent.Given, seconds: float) -> "Payload | None":
-    """Keep what the client says, and decide; what to print, None for nothing."""
+def serve(event: str, flags: agent.Given, wait_until: float) -> "Payload | None":
+    """Keep what the client says, and decide; what to print, None for nothing. Waits for people until then."""
     from gemba.cli.hook_input import HookSession, read_stdin
 
     given = read_stdin()
@@ -96,7 +99,7 @@ def serve(event: str, flags: agent.Given, seconds: float) -> "Payload | None":
     if event in APPROVALS and "--approvals" in flags:
         from gemba.cli.hook_approval import approve
 
-        return approve(event, given, session, seconds - min(5.0, seconds / 10))
+        return approve(event, given, session, wait_until)
     session.keep(event, given)
     if event in GATES:
         from gemba.cli.gate import judge_turn

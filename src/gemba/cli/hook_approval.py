@@ -42,12 +42,11 @@ class Denied(Exception):
     """The command must not run; the message says to the agent why."""
 
 
-def approve(event: str, given: HookInput, session: HookSession, seconds: float) -> Payload | None:
-    """What to tell the client; None where there is nothing to ask about. Waits so many seconds for an answer.
+def approve(event: str, given: HookInput, session: HookSession, until: float) -> Payload | None:
+    """What to tell the client; None where there is nothing to ask about. Waits for an answer until then.
 
     The frame is kept before the wait, and as what it is: a dialog that is answered here asks the operator once.
     """
-    until = time.monotonic() + seconds
     workspace, is_ours = _workspace(session), True
     try:
         question = _question(given, workspace)
