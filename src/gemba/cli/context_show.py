@@ -18,7 +18,7 @@ def section_lines(section: dict[str, Any], most: int | None = None) -> list[str]
     facts = [f"revision {section['revision']}" if section["revision"] else "nothing known yet"]
     if section["revision"]:
         facts += [f"by {section['changed_by']}", f"{age(section['changed_at'])} ago"]
-        facts += [f"from {section['source']}"] if section["source"] != section["changed_by"] else []
+        facts += _handoff(section["source"])
     facts += ["strict"] if section["strict"] else []
     facts += [] if section["declared"] else ["no longer declared in .gemba/context.toml"]
     lines = headline("", None, section["name"], facts)
@@ -40,7 +40,7 @@ def value_lines(value: Any) -> list[str]:
 
 def revision_lines(revision: dict[str, Any]) -> list[str]:
     facts = [f"{age(revision['at'])} ago", f"by {revision['by']}"]
-    facts += [f"from {revision['source']}"] if revision["source"] != revision["by"] else []
+    facts += _handoff(revision["source"])
     facts += [f"undoes revision {revision['undoes']}"] if revision["undoes"] is not None else []
     lines = headline("revision", "cyan", str(revision["revision"]), facts)
     return [*lines, *change_lines(revision["changes"]), *warning_lines(revision["warnings"])]
@@ -53,6 +53,11 @@ def change_lines(changes: Iterable[dict[str, Any]]) -> list[str]:
 
 def warning_lines(warnings: Iterable[dict[str, Any]]) -> list[str]:
     return [line for one in warnings for line in labelled("!", f"{one['code']} {one['pointer']}: {one['message']}")]
+
+
+def _handoff(source: str) -> list[str]:
+    """Which handoff it came with, by the end of its id, as `gemba handoff show` takes it."""
+    return [] if source == "operator" else [f"from handoff {source[-8:]}"]
 
 
 def _place(change: dict[str, Any]) -> str:
