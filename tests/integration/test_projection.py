@@ -72,7 +72,8 @@ class Floor:
 
     def act(self, id: str, verb: str, **body: Any) -> Any:
         """What the operator's surfaces do: one action in one transaction, then the replies go out."""
-        (action,) = (action for action in ACTIONS if action.path.endswith(f"/{{id}}/{verb}"))
+        paths = [f"/api/{noun}/{{id}}/{verb}" for noun in ("escalations", "assumptions")]
+        (action,) = (action for action in ACTIONS if action.path in paths)
         with self.app.database.transaction() as tx:
             result = action.verb(tx, action.body(**body), id=id)
         self.app.write_replies()
