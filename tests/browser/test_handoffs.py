@@ -118,7 +118,7 @@ def test_what_was_handed_over_is_listed_newest_first_by_what_became_of_it(desk: 
     desk.page.reload()
     expect(ids).to_have_count(2)
     expect(tabs.get_by_role("link", name="Refused")).to_have_attribute("aria-current", "true")
-    tabs.get_by_role("link", name="Being checked").click()
+    tabs.get_by_role("link", name="Checking").click()
     expect(desk.page.get_by_role("heading", name="Nothing is being checked")).to_be_visible()
     desk.page.go_back()
     expect(ids).to_have_count(2)

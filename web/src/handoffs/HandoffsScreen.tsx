@@ -16,7 +16,7 @@ type State = Handoff["state"];
 const FILTERS: [state: State | "", label: string][] = [
   ["", "All"],
   ["refused", "Refused"],
-  ["checking", "Being checked"],
+  ["checking", "Checking"],
   ["accepted", "Accepted"],
 ];
 
