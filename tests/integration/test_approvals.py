@@ -398,6 +398,22 @@ def test_the_clients_own_frame_records_how_it_ended(
     assert (found["grant_state"], found["outcome"]) == expected
 
 
+def test_the_session_that_uses_a_grant_tells_how_it_ended(api: Api) -> None:
+    """A dispatch goes on in another session after its client was started anew."""
+    made = ask(api)
+    decide(api, made["id"], "approve")
+    assert use(api, made["id"], session_id="session-2").status == 200
+    api.take("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": CALL["command"]}}, "session-2")
+
+    assert one(api, made["id"])["grant_state"] == "succeeded"
+
+
+def test_the_card_says_what_kind_of_agent_asks(api: Api) -> None:
+    api.take("SessionStart", {}, "session-1")
+
+    assert escalation(api, ask(api))["agent_type"] == api.get("/api/sessions")["sessions"][0]["agent_type"] != ""
+
+
 def test_the_end_of_a_very_long_command_is_recorded_too(api: Api) -> None:
     long = "echo " + "x" * 20_000
     made = ask(api, command=long)

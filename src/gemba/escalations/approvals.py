@@ -24,6 +24,7 @@ from gemba.handoff.approval import REQUEST, RequestState
 from gemba.handoff.approvals import Approval, Call, view
 from gemba.handoff.requests import Step
 from gemba.store.database import Transaction
+from gemba.text import storable
 
 Risk = Literal["T0", "T1", "T2", "T3", "unknown"]
 Lifetime = Annotated[int, msgspec.Meta(ge=1, le=30 * 86_400)]
@@ -174,7 +175,7 @@ def withdraw(tx: Transaction, body: Withdraw, *, id: str) -> Approval:
 
 def use(tx: Transaction, body: Use, *, id: str) -> Approval:
     """Consume the grant, once, for exactly the call that it was given for: it may run now."""
-    return grants.use(tx, id, Call(body.command, body.cwd, body.requester, body.tool))
+    return grants.use(tx, id, Call(body.command, body.cwd, body.requester, body.tool), storable(body.session_id))
 
 
 def outcome(tx: Transaction, body: Ended, *, id: str) -> Approval:

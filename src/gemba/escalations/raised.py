@@ -17,6 +17,7 @@ from gemba.escalations.opening import new_row
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import escalations, watch
 from gemba.event import Draft
+from gemba.sessions.store import agent_type_in
 from gemba.store.database import Transaction
 
 # How a reply goes back, by kind; those that are not here come from agents and their clients.
@@ -55,7 +56,7 @@ def raise_escalation(
         "options": list(options),
         "schema": None,
         "bead_id": bead_id,
-        "agent_type": agent_type,
+        "agent_type": agent_type or agent_type_in(tx, session_id),
         "cwd": cwd,
         "commit": None,
         "branch": None,

@@ -32,8 +32,10 @@ _IN_ORDER = ~exists(
 )
 
 
-def use(tx: Transaction, id: str, call: Call) -> Approval:
-    """Consume the grant for this call, or say why it cannot be."""
+def use(tx: Transaction, id: str, call: Call, session_id: str = "") -> Approval:
+    """Consume the grant for this call, or say why it cannot be. Its outcome is told by the session that makes the call,
+    which may be a later one of the same requester.
+    """
     consumed = (
         update(approvals)
         .where(
@@ -47,7 +49,12 @@ def use(tx: Transaction, id: str, call: Call) -> Approval:
             approvals.c.expires_at > tx.now,
             _IN_ORDER,
         )
-        .values(grant_state=GrantState.CONSUMED, consumed_at=tx.now, live_key=None)
+        .values(
+            grant_state=GrantState.CONSUMED,
+            consumed_at=tx.now,
+            live_key=None,
+            session_id=session_id or approvals.c.session_id,
+        )
     )
     many = tx.connection.execute(consumed).rowcount
     row = get(tx.connection, id)

@@ -194,6 +194,11 @@ def origin_of_session(tx: Transaction, id: str) -> str:
     return origin
 
 
+def agent_type_in(tx: Transaction, id: str) -> str:
+    """What kind of agent a session has, as far as it said."""
+    return tx.connection.execute(select(sessions.c.agent_type).where(sessions.c.id == id)).scalar() or ""
+
+
 def _facts(row: Row[Any]) -> Facts:
     return Facts(row.role, _prompts.decode(row.prompts), row.mode)
 
