@@ -390,6 +390,19 @@ def test_updates_that_a_section_refuses_are_told_and_the_work_is_accepted(api: A
     assert "no update was applied" in made["applied"]["warnings"][0]["message"]
 
 
+@pytest.mark.parametrize("trouble", ["unreadable", "no TOML"])
+def test_where_nobody_knows_the_sections_no_update_is_applied_and_the_work_is_accepted(api: Api, trouble: str) -> None:
+    file = api.workspace / ".gemba/context.toml"
+    file.write_text(SECTIONS)
+    dispatch = give(api, role="builder")
+    file.unlink()
+    file.mkdir() if trouble == "unreadable" else file.write_text("[section")
+    made = submit(api, dispatch, envelope(dispatch, update_contracts=[{"contract": "db", "payload": {"port": 1}}]))
+
+    assert (made["state"], made["applied"]["contracts"]) == ("accepted", [])
+    assert "no update was applied" in made["applied"]["warnings"][0]["message"]
+
+
 def test_an_error_inside_accepts_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     (api.workspace / ".gemba/context.toml").write_text(SECTIONS)
     dispatch = give(api, role="builder")

@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import Row
 
 from gemba import wire
-from gemba.errors import Invalid
+from gemba.errors import Invalid, Unusable
 from gemba.escalations import approvals, refusing
 from gemba.event import Draft
 from gemba.handoff import audit, contracts, dispatches, handoffs, memories
@@ -102,7 +102,7 @@ def _update_contracts(
     try:
         sections = tx.surroundings["sections"]()
         made = contracts.apply(tx, updates, sections, source=row.id, by=row.agent_id or tx.actor)
-    except Invalid as error:  # raised before anything is written
+    except (Invalid, Unusable) as error:  # raised before anything is written, or there is no knowing the sections
         message = f"no update was applied: {error.message}"
         return [], [AppliedWarning(error.pointer or "/update_contracts", message)]
     warnings = [AppliedWarning(one["pointer"], one["message"]) for one in made.warnings]
