@@ -86,7 +86,7 @@ HANDOFF_POINTS = (
 )
 ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS, *APPROVAL_POINTS, *HANDOFF_POINTS)
 
-_STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?gemba_flows\"?\.)?\"?(\w+)")
+_STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")
 
 
 TRACE = "trace"

@@ -26,7 +26,7 @@ DEATHS = [
     ("world asking", 1),
     ("world asked", 1),
     *((point, passage) for point in ("step begins", "step done", "step recorded") for passage in (1, 2, 3)),
-    *((point, 1) for point in ("insert audit", "audit committed", "anchor kept")),
+    *((point, 1) for point in ("engine insert operation_outputs", "insert audit", "audit committed", "anchor kept")),
 ]
 
 
