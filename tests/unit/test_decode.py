@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemba.api.decode import Malformed, decode_body, decode_query
+from gemba.api.escalation_reads import EscalationQuery
 from gemba.api.problem import problem_of
-from gemba.api.routes import EscalationQuery
 from gemba.errors import Invalid
 from gemba.escalations.escalation import Respond
 

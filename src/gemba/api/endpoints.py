@@ -20,7 +20,7 @@ from gemba.action import Action, Nothing
 from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
 from gemba.api.problem import problem, problem_of
-from gemba.api.routes import Read
+from gemba.api.read import Read
 from gemba.api.security import OPERATOR_KEY
 from gemba.app import App
 from gemba.errors import GembaError, Invalid, NotFound

@@ -16,7 +16,8 @@ import gemba
 from gemba.action import Action, Nothing
 from gemba.api.metrics import PATH as METRICS
 from gemba.api.problem import MEDIA_TYPE, Problem
-from gemba.api.routes import READS, Read
+from gemba.api.read import Read
+from gemba.api.routes import READS
 from gemba.app import ACTIONS
 from gemba.event import Event
 
