@@ -64,7 +64,7 @@ export function EditCommand({ steps, onEdit, onCancel }: Props) {
       />
       {isAnother && (
         <div className="new-seal">
-          <p className="bar-label">This gets a new seal; what was asked for does not run:</p>
+          <p className="seal-note">This gets a new seal; what was asked for does not run:</p>
           <Command text={text} label="Command with a new seal" />
         </div>
       )}

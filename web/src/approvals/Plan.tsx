@@ -53,7 +53,7 @@ export function Plan({ plan, settled }: { plan: PlanState; settled: boolean }) {
       </ol>
       {first !== undefined && shared.length > 0 && (
         <section className="plan-shared" aria-label="For all steps">
-          <p className="bar-label">For all {steps.length} steps</p>
+          <p className="seal-note">For all {steps.length} steps</p>
           <Facts approval={first} names={shared} />
         </section>
       )}
