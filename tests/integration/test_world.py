@@ -41,8 +41,8 @@ def commit(folder: Path) -> None:
     run_git(folder, "commit", "--quiet", "--message", "some work")
 
 
-def only(*names: str) -> GatePolicy:
-    return msgspec.convert({name: "require" if name in names else "off" for name in CHECKS}, GatePolicy)
+def only(*names: str, need: str = "require") -> GatePolicy:
+    return msgspec.convert({name: need if name in names else "off" for name in CHECKS}, GatePolicy)
 
 
 def envelope(commands: Any = None, **verification: Any) -> dict[str, Any]:
@@ -192,15 +192,24 @@ def test_a_complete_without_any_tool_call_is_a_finding(folder: Path) -> None:
     assert check_world(envelope(), before, [], policy, folder) == [
         Check("tool_calls", "COMPLETE", "0 tool calls", "failed")
     ]
-    assert check_world(envelope(), before, None, policy, folder)[0].verdict == "unknown"
 
 
 def test_a_client_that_records_nothing_leaves_commands_unknown(folder: Path) -> None:
     claimed = envelope([{"command": "make", "result": "pass"}], command="make")
 
-    checks = check_world(claimed, take_snapshot(folder), None, only("commands_run", "verification"), folder)
+    policy = only("commands_run", "verification", "tool_calls", need="report")
+    checks = check_world(claimed, take_snapshot(folder), None, policy, folder)
 
-    assert verdicts(checks) == [("unknown", "the client records no tool uses")] * 2
+    assert verdicts(checks) == [("unknown", "the client records no tool uses")] * 3
+
+
+def test_a_gate_that_requires_it_believes_no_client_that_records_nothing(folder: Path) -> None:
+    claimed = envelope([{"command": "make", "result": "pass"}], command="make")
+    policy = only("commands_run", "verification", "tool_calls")
+    checks = check_world(claimed, take_snapshot(folder), None, policy, folder)
+
+    assert verdicts(checks) == [("failed", "the client records no tool uses")] * 3
+    assert refusals(checks, policy) == checks
 
 
 def test_a_verification_that_was_never_run_is_found_out_without_running_it(bare_folder: Path) -> None:

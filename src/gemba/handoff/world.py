@@ -56,7 +56,7 @@ def check_world(
     evidence = _object(_object(envelope).get("evidence_report"))
     verification = _object(evidence.get("verification"))
     files = ClaimedFiles(Path(folder), snapshot, verification)
-    commands = _Commands(evidence.get("commands_run"), verification, tool_uses)
+    commands = _Commands(evidence.get("commands_run"), verification, tool_uses, policy)
     tree = _Tree(str(folder), snapshot)
     reruns = Reruns(Path(folder), limits, may_run)
     # In this order: what is run again may change the files.
@@ -79,7 +79,10 @@ def check_world(
 class _Commands:
     """The commands that an envelope says were run, beside what the client has recorded."""
 
-    def __init__(self, ran: object, verification: dict[str, Any], tool_uses: Sequence[ToolUse] | None) -> None:
+    def __init__(
+        self, ran: object, verification: dict[str, Any], tool_uses: Sequence[ToolUse] | None, policy: GatePolicy
+    ) -> None:
+        self._policy = policy
         self._ran, self._faults = claims_in("commands_run", ran)
         self._claims = [claim_of(item) for item in self._ran]
         self._verifying = verification.get("command")
@@ -99,7 +102,7 @@ class _Commands:
     def counted(self) -> Iterator[Check]:
         """That something was done at all."""
         if self._tool_uses is None:
-            yield check("tool_calls", "COMPLETE", _NOT_RECORDED, "unknown")
+            yield self._not_recorded("tool_calls", "COMPLETE")
         else:
             many = count_calls(self._tool_uses)
             yield check("tool_calls", "COMPLETE", f"{many:,} tool calls", "ok" if many else "failed")
@@ -115,12 +118,17 @@ class _Commands:
     def run_again(self, reruns: Reruns) -> Iterator[Check]:
         return reruns.check("rerun_commands", filter(None, self._claims), must_run=False)
 
+    def _not_recorded(self, name: str, claimed: str) -> Check:
+        """Nobody can tell: a gate that requires it does not believe it."""
+        is_required = getattr(self._policy, name) == "require"
+        return check(name, claimed, _NOT_RECORDED, "failed" if is_required else "unknown")
+
     def _match(self, name: str, item: object, claim: Claim | None) -> Check:
         if claim is None:
             return check(name, item, _NO_COMMAND, "failed")
         claimed = claim.command if claim.result is None else ending(claim.command, claim.result)
         if self._record is None:
-            return check(name, claimed, _NOT_RECORDED, "unknown")
+            return self._not_recorded(name, claimed)
         found = match(claim, self._record)
         return check(name, claimed, found.found, found.verdict, found.note)
 
