@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from gemba.cli.handoff import command
 from gemba.handoff import fields, rules, status
+from gemba.handoff.check import GatePolicy
 from gemba.handoff.reference import reference_page
 from gemba.handoff.repair import next_step, repair_text
 from gemba.handoff.verdict import judge
@@ -35,6 +36,13 @@ def test_every_field_and_every_code_stands_in_the_rules_page() -> None:
 
 def test_the_diagram_of_statuses_is_that_of_the_machine() -> None:
     assert f"```mermaid\n{status.MACHINE.diagram()}\n```" in PAGE
+
+
+def test_the_table_of_checks_has_those_of_the_gate() -> None:
+    rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", PAGE.partition("| check |")[2], re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([a-z_]+)`", row)]
+
+    assert named == list(GatePolicy.__struct_fields__)
 
 
 def test_the_table_of_statuses_has_each_of_them() -> None:
