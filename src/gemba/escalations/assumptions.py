@@ -14,15 +14,12 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
-    func,
-    select,
-    tuple_,
     update,
 )
 
 from gemba import clock
 from gemba.action import Action
-from gemba.errors import Conflict, Invalid, NotFound
+from gemba.errors import Conflict, Invalid
 from gemba.escalations import reply
 from gemba.escalations.answer import checked_text
 from gemba.escalations.assumption import Assumption, Overturned
@@ -30,6 +27,7 @@ from gemba.escalations.escalation import Delivery
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.flows.wanted import Call
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -145,15 +143,8 @@ def list_assumptions(
 ) -> tuple[list[Assumption], int, tuple[int, str] | None]:
     """Newest first: (a page, how many there are in all, where the next page starts)."""
     chosen = () if session is None else (assumptions.c.session_id == session,)
-    total = connection.execute(select(func.count()).select_from(assumptions).where(*chosen)).scalar_one()
-    key = (assumptions.c.recorded_at, assumptions.c.id)
-    query = select(assumptions).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if before is not None:
-        query = query.where(tuple_(*key) < before)
-    rows = connection.execute(query).all()
-    more = len(rows) > limit
-    rows = rows[:limit]
-    return [view(row) for row in rows], total, (rows[-1].recorded_at, rows[-1].id) if more else None
+    page = rows.newest(connection, assumptions.c.recorded_at, limit, before, chosen)
+    return [view(row) for row in page.rows], page.total, page.next
 
 
 def view(row: Row[Any]) -> Assumption:
@@ -178,7 +169,4 @@ def view(row: Row[Any]) -> Assumption:
 
 
 def _get(connection: Connection, id: str) -> Row[Any]:
-    row = connection.execute(select(assumptions).where(assumptions.c.id == id)).first()
-    if row is None:
-        raise NotFound(f"no assumption has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, assumptions, id, "assumption")

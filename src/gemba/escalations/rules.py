@@ -35,12 +35,13 @@ from sqlalchemy import (
 
 from gemba import clock, wire
 from gemba.action import Action, Id, Nothing
-from gemba.errors import Conflict, GembaError, NotFound
+from gemba.errors import Conflict, GembaError
 from gemba.escalations.answer import judge
 from gemba.escalations.escalation import Answer, Channel, Reply, Respond
 from gemba.escalations.precedents import form_of, same_option
 from gemba.escalations.store import escalations, get, options_of, policy_of, schema_of, settle
 from gemba.event import Draft
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.lists import among, as_parameter, within
 from gemba.store.schema import metadata
@@ -265,7 +266,4 @@ def _live_ones(dialect: str) -> Select[Any]:
 
 
 def _get(connection: Connection, id: str) -> Row[Any]:
-    row = connection.execute(select(rules).where(rules.c.id == id)).first()
-    if row is None:
-        raise NotFound(f"no rule has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, rules, id, "rule")

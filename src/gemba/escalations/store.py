@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 
 from gemba import clock
-from gemba.errors import Conflict, NotFound
+from gemba.errors import Conflict
 from gemba.escalations import next_turn, reply, search
 from gemba.escalations.escalation import (
     MACHINE,
@@ -48,6 +48,7 @@ from gemba.escalations.policy import Policy
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.flows.wanted import Call
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 from gemba.text import one_line
@@ -286,20 +287,15 @@ def next_ring(connection: Connection) -> int | None:
 
 
 def find(connection: Connection, id: str) -> Row[Any] | None:
-    return connection.execute(select(escalations).where(escalations.c.id == id)).first()
+    return rows.find(connection, escalations, id)
 
 
 def get(connection: Connection, id: str) -> Row[Any]:
-    row = find(connection, id)
-    if row is None:
-        raise NotFound(f"no escalation has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, escalations, id, "escalation")
 
 
 def get_locked(tx: Transaction, id: str) -> Row[Any]:
-    """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
-    row = tx.connection.execute(select(escalations).where(escalations.c.id == id).with_for_update()).first()
-    return get(tx.connection, id) if row is None else row
+    return rows.get_locked(tx, escalations, id, "escalation")
 
 
 def locked(tx: Transaction, *conditions: ColumnElement[bool]) -> Sequence[Row[Any]]:

@@ -20,17 +20,15 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
-    func,
     select,
-    tuple_,
 )
 
 from gemba import clock
-from gemba.errors import NotFound
 from gemba.event import Draft
 from gemba.handoff import audit
 from gemba.handoff.approval import GrantState, RequestState
 from gemba.handoff.seal import Sealed, digest
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -123,19 +121,15 @@ class Approval(msgspec.Struct, frozen=True):
 
 
 def find(connection: Connection, id: str) -> Row[Any] | None:
-    return connection.execute(select(approvals).where(approvals.c.id == id)).first()
+    return rows.find(connection, approvals, id)
 
 
 def get(connection: Connection, id: str) -> Row[Any]:
-    row = find(connection, id)
-    if row is None:
-        raise NotFound(f"no approval has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, approvals, id, "approval")
 
 
 def get_locked(tx: Transaction, id: str) -> Row[Any]:
-    row = tx.connection.execute(select(approvals).where(approvals.c.id == id).with_for_update()).first()
-    return get(tx.connection, id) if row is None else row
+    return rows.get_locked(tx, approvals, id, "approval")
 
 
 def of_escalation(tx: Transaction, escalation_id: str) -> Sequence[Row[Any]]:
@@ -164,15 +158,8 @@ def list_approvals(
     chosen: list[ColumnElement[bool]] = [approvals.c.state.in_(states)] if states else []
     if escalation_id is not None:
         chosen.append(approvals.c.escalation_id == escalation_id)
-    total = connection.execute(select(func.count()).select_from(approvals).where(*chosen)).scalar_one()
-    key = (approvals.c.created_at, approvals.c.id)
-    query = select(approvals).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if before is not None:
-        query = query.where(tuple_(*key) < before)
-    rows = connection.execute(query).all()
-    more = len(rows) > limit
-    rows = rows[:limit]
-    return [view(row) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+    page = rows.newest(connection, approvals.c.created_at, limit, before, chosen)
+    return [view(row) for row in page.rows], page.total, page.next
 
 
 def tell_of(tx: Transaction, name: str, approval: Approval, actor: str) -> None:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, func, insert, select, tuple_
+from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, insert, select
 from sqlalchemy import update as update_of
 
 from gemba import clock, wire
-from gemba.errors import Conflict, Invalid, NotFound
+from gemba.errors import Conflict, Invalid
 from gemba.event import Draft
 from gemba.handoff import envelope_files, status
 from gemba.handoff.check import GatePolicy
@@ -27,6 +27,7 @@ from gemba.handoff.envelope import Assignment, InputEnvelope, Memory, as_given, 
 from gemba.handoff.sections import Section
 from gemba.handoff.snapshot import Snapshot
 from gemba.handoff.status import PlanStatus, Progress
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 from gemba.text import storable
@@ -151,19 +152,15 @@ def _check_size(given: str, told: str) -> None:
 
 
 def find(connection: Connection, id: str) -> Row[Any] | None:
-    return connection.execute(select(dispatches).where(dispatches.c.id == id)).first()
+    return rows.find(connection, dispatches, id)
 
 
 def get(connection: Connection, id: str) -> Row[Any]:
-    row = find(connection, id)
-    if row is None:
-        raise NotFound(f"no dispatch has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, dispatches, id, "dispatch")
 
 
 def get_locked(tx: Transaction, id: str) -> Row[Any]:
-    row = tx.connection.execute(select(dispatches).where(dispatches.c.id == id).with_for_update()).first()
-    return get(tx.connection, id) if row is None else row
+    return rows.get_locked(tx, dispatches, id, "dispatch")
 
 
 def list_dispatches(
@@ -171,15 +168,8 @@ def list_dispatches(
 ) -> tuple[list[Dispatch], int, tuple[int, str] | None]:
     """Newest first: (a page, how many there are in all, where the next page starts)."""
     chosen = () if session is None else (dispatches.c.session_id == session,)
-    total = connection.execute(select(func.count()).select_from(dispatches).where(*chosen)).scalar_one()
-    key = (dispatches.c.created_at, dispatches.c.id)
-    query = select(*_IN_LISTS).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if before is not None:
-        query = query.where(tuple_(*key) < before)
-    rows = connection.execute(query).all()
-    more = len(rows) > limit
-    rows = rows[:limit]
-    return [_view(row, None) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+    page = rows.newest(connection, dispatches.c.created_at, limit, before, chosen, _IN_LISTS)
+    return [_view(row, None) for row in page.rows], page.total, page.next
 
 
 def progress_of(row: Row[Any]) -> Progress:

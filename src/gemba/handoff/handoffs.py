@@ -22,17 +22,15 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
-    func,
     select,
-    tuple_,
     update,
 )
 
 from gemba import clock
-from gemba.errors import NotFound
 from gemba.handoff.check import Check
 from gemba.handoff.seal import digest
 from gemba.handoff.status import PlanStatus
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -167,19 +165,15 @@ def key_of(content: str, *, dispatch: tuple[str, int] | None, session_id: str | 
 
 
 def find(connection: Connection, id: str) -> Row[Any] | None:
-    return connection.execute(select(handoffs).where(handoffs.c.id == id)).first()
+    return rows.find(connection, handoffs, id)
 
 
 def get(connection: Connection, id: str) -> Row[Any]:
-    row = find(connection, id)
-    if row is None:
-        raise NotFound(f"no handoff has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, handoffs, id, "handoff")
 
 
 def get_locked(tx: Transaction, id: str) -> Row[Any]:
-    row = tx.connection.execute(select(handoffs).where(handoffs.c.id == id).with_for_update()).first()
-    return get(tx.connection, id) if row is None else row
+    return rows.get_locked(tx, handoffs, id, "handoff")
 
 
 def of_key(connection: Connection, key: str) -> Row[Any] | None:
@@ -227,15 +221,8 @@ def list_handoffs(
     chosen: list[ColumnElement[bool]] = [handoffs.c.state.in_(states)] if states else []
     wanted = {"dispatch_id": dispatch, "session_id": session, "plan_status": plan_status}
     chosen += [handoffs.c[name] == value for name, value in wanted.items() if value is not None]
-    total = connection.execute(select(func.count()).select_from(handoffs).where(*chosen)).scalar_one()
-    key = (handoffs.c.created_at, handoffs.c.id)
-    query = select(*_IN_LISTS).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if before is not None:
-        query = query.where(tuple_(*key) < before)
-    rows = connection.execute(query).all()
-    more = len(rows) > limit
-    rows = rows[:limit]
-    return [_view(row, None) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+    page = rows.newest(connection, handoffs.c.created_at, limit, before, chosen, _IN_LISTS)
+    return [_view(row, None) for row in page.rows], page.total, page.next
 
 
 def document_of(row: Row[Any]) -> dict[str, Any] | None:

@@ -22,16 +22,14 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
-    func,
     select,
-    tuple_,
 )
 
 from gemba import clock, wire
-from gemba.errors import NotFound
 from gemba.event import Draft
 from gemba.handoff.envelope import Memory
 from gemba.handoff.memory import MOST_SUGGESTIONS, MemoryState, Suggestion, read_suggestions, warnings_about
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 from gemba.text import storable
@@ -123,10 +121,7 @@ def remembered(connection: Connection) -> list[Memory]:
 
 
 def get(connection: Connection, id: str) -> Row[Any]:
-    row = connection.execute(select(memories).where(memories.c.id == id)).first()
-    if row is None:
-        raise NotFound(f"no memory has the id {id}", code="not_found", found=id)
-    return row
+    return rows.get(connection, memories, id, "memory")
 
 
 def list_memories(
@@ -136,15 +131,8 @@ def list_memories(
     chosen: list[ColumnElement[bool]] = [memories.c.state.in_(states)] if states else []
     if class_ is not None:
         chosen.append(memories.c.class_ == class_)
-    total = connection.execute(select(func.count()).select_from(memories).where(*chosen)).scalar_one()
-    key = (memories.c.created_at, memories.c.id)
-    query = select(memories).where(*chosen).order_by(*(column.desc() for column in key)).limit(limit + 1)
-    if before is not None:
-        query = query.where(tuple_(*key) < before)
-    rows = connection.execute(query).all()
-    more = len(rows) > limit
-    rows = rows[:limit]
-    return [view(row) for row in rows], total, (rows[-1].created_at, rows[-1].id) if more else None
+    page = rows.newest(connection, memories.c.created_at, limit, before, chosen)
+    return [view(row) for row in page.rows], page.total, page.next
 
 
 def view(row: Row[Any]) -> MemoryView:

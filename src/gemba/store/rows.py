@@ -1,0 +1,59 @@
+"""Rows by their id, and pages of them, newest first: what every table of things with an id has in common.
+
+Called by the modules that own a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, ColumnElement, Connection, Row, Table, func, select, tuple_
+
+from gemba.errors import NotFound
+from gemba.store.database import Transaction
+
+Place = tuple[int, str]  # of a row in a list: its time and its id
+
+
+class Page(NamedTuple):
+    rows: Sequence[Row[Any]]
+    total: int  # of all pages
+    next: Place | None  # before which the next page starts
+
+
+def find(connection: Connection, table: Table, id: str) -> Row[Any] | None:
+    return connection.execute(select(table).where(table.c.id == id)).first()
+
+
+def get(connection: Connection, table: Table, id: str, noun: str) -> Row[Any]:
+    row = find(connection, table, id)
+    if row is None:
+        raise NotFound(f"no {noun} has the id {id}", code="not_found", found=id)
+    return row
+
+
+def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+    """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
+    row = tx.connection.execute(select(table).where(table.c.id == id).with_for_update()).first()
+    return get(tx.connection, table, id, noun) if row is None else row
+
+
+def newest(
+    connection: Connection,
+    at: Column[int],
+    limit: int,
+    before: Place | None,
+    chosen: Sequence[ColumnElement[bool]] = (),
+    columns: Sequence[Column[Any]] = (),
+) -> Page:
+    """A page of the table that has the column `at`, with these columns of it or all."""
+    table = at.table
+    total = connection.execute(select(func.count()).select_from(table).where(*chosen)).scalar_one()
+    key = (at, table.c.id)
+    query = select(*(columns or table.c)).where(*chosen).order_by(*(column.desc() for column in key))
+    if before is not None:
+        query = query.where(tuple_(*key) < before)
+    rows = connection.execute(query.limit(limit + 1)).all()
+    page = rows[:limit]
+    return Page(page, total, (page[-1]._mapping[at], page[-1].id) if len(rows) > limit else None)
