@@ -2,13 +2,16 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 
 import time_machine
+from sqlalchemy import update
 
 from gemba.app import App
+from gemba.escalations.store import escalations
 from gemba.event import Filter
 from gemba.store import events
+from gemba.store.database import Transaction
 from tests.fixtures.api import Api, served
 from tests.fixtures.servers import Answer, RunningServer
 
@@ -154,3 +157,45 @@ def test_two_servers_of_one_database_run_a_request_once(api: Api) -> None:
 
     assert {answer.status for answer in answers} == {200}
     assert resolved_events(api) == 1
+
+
+def test_what_was_done_is_answered_again_though_the_world_has_changed_since(api: Api) -> None:
+    folder = api.workspace / "here"
+    folder.mkdir()
+    body = {"goal": "Mend it", "folder": str(folder)}
+    first = api.request("POST", "/api/dispatches", body, X_GEMBA_Confirm="same")
+    folder.rmdir()
+    again = api.request("POST", "/api/dispatches", body, X_GEMBA_Confirm="same")
+
+    assert (first.status, again.status) == (200, 200)
+    assert again.json == first.json
+    assert again.headers["x-gemba-replayed"] == "true"
+    other = api.request("POST", "/api/dispatches", {"goal": "Mend that"}, X_GEMBA_Confirm="same")
+    assert (other.status, other.json["code"]) == (422, "confirm_reused")
+
+
+def test_of_two_changes_that_wait_for_each_other_both_are_made(api: Api) -> None:
+    """On PostgreSQL one of them is ended, and begun again; SQLite has one writer."""
+    database = api.app.database
+    ids = [api.ask(), api.ask()]
+    met = threading.Barrier(2)
+    tries: list[int] = []
+
+    def change(order: list[str]) -> Callable[[Transaction], None]:
+        def run(tx: Transaction) -> None:
+            tries.append(1)
+            first, second = order
+            tx.connection.execute(update(escalations).where(escalations.c.id == first).values(changed_at=1))
+            if not database.is_sqlite:
+                with suppress(threading.BrokenBarrierError):
+                    met.wait(5)
+            tx.connection.execute(update(escalations).where(escalations.c.id == second).values(changed_at=2))
+
+        return run
+
+    def both(n: int) -> Answer:
+        database.change(change(ids[:: 1 if n else -1]))
+        return Answer(200, {}, None)
+
+    assert len(at_once(2, both)) == 2
+    assert len(tries) == (2 if database.is_sqlite else 3)

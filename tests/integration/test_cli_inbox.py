@@ -240,27 +240,29 @@ def test_an_id_may_be_given_by_its_beginning_or_its_end(served: Operator) -> Non
 
 
 def test_an_id_that_fits_several_is_refused(served: Operator) -> None:
-    for id in ("one-abc", "two-abc", "abc-three", "four"):
+    for id in ("one-abcd", "two-abcd", "abcd-three", "four"):
         served.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
 
-    for command in (["answer", "abc", "x"], ["dismiss", "abc"], ["snooze", "abc"], ["inbox", "abc"]):
-        assert served.refused(*command) == "gemba: abc fits 3 escalations: give more of the id"
+    for command in (["answer", "abcd", "x"], ["dismiss", "abcd"], ["snooze", "abcd"], ["inbox", "abcd"]):
+        assert served.refused(*command) == "gemba: abcd fits 3 escalations: give more of the id"
     assert shown(served, "four")["id"] == "four"
 
 
 def test_one_that_is_meant_goes_before_those_that_are_settled(served: Operator) -> None:
-    for id in ("one-abc", "two-abc"):
+    for id in ("one-abcd", "two-abcd"):
         served.say("GembaAsk", {"kind": "question", "role": "manager", "text": "x"}, event_id=id)
-    served.ok("answer", "one-abc", "x")
+    served.ok("answer", "one-abcd", "x")
 
-    assert served.ok("answer", "abc", "y").startswith("answered two-abc: y")
+    assert served.ok("answer", "abcd", "y").startswith("answered two-abcd: y")
 
 
 def test_an_id_that_nothing_has_is_refused(operator: Operator) -> None:
-    operator.ask()
+    id = operator.ask()
 
-    assert operator.refused("answer", "abc", "x") == "gemba: no escalation has an id that begins or ends with abc"
-    assert operator.refused("overturn", "abc", "x") == "gemba: no assumption has an id that begins or ends with abc"
+    assert operator.refused("answer", "abcd", "x") == "gemba: no escalation has an id that begins or ends with abcd"
+    assert operator.refused("overturn", "abcd", "x") == "gemba: no assumption has an id that begins or ends with abcd"
+    too_little = f"gemba: {id[:2]} is too little of an id; allowed: at least 4 characters of it"
+    assert operator.refused("answer", id[:2], "x") == too_little
 
 
 def test_what_can_be_no_id_is_refused(served: Operator) -> None:

@@ -130,6 +130,12 @@ def test_the_input_envelope_of_the_dispatch_decides(home: Path, dispatched: None
     assert (handoff["dispatch_id"], handoff["agent_id"]) == (DISPATCH, AGENT)
 
 
+def test_a_turn_without_a_block_is_shown_the_id_that_it_must_repeat(home: Path, dispatched: None) -> None:
+    given_envelope(home, {"metadata": {"agent_id": AGENT}})
+
+    assert f'"agent_id": "{AGENT}"' in repair(hook("Stop", {"last_assistant_message": "All done!"}))
+
+
 def test_a_subagent_may_have_a_dispatch_of_its_own(home: Path) -> None:
     given_envelope(home, {"metadata": {"agent_id": AGENT}}, id="abc123")
 

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gemba import clock
 from gemba.action import Action, Nothing
 from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
@@ -26,7 +27,7 @@ from gemba.app import App
 from gemba.errors import GembaError, Invalid, NotFound
 from gemba.store import confirmations
 from gemba.store.confirmations import Answer
-from gemba.store.database import reason_of
+from gemba.store.database import Transaction, reason_of
 from gemba.text import storable
 
 _CONFIRM_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
@@ -66,16 +67,23 @@ def action_route(app: App, action: Action) -> Route:
         ids = _ids(request)
         operator: str = request.scope[OPERATOR_KEY]
         told = (operator.encode(), request.method.encode(), request.scope["path"].encode(), data)
-        fingerprint = hashlib.sha256(b"\0".join(told))
+        fingerprint = hashlib.sha256(b"\0".join(told)).hexdigest()
 
         def run() -> Answer:
+            if action.prepare is not None:
+                with app.database.read() as connection:
+                    known = confirmations.answered(connection, confirm_id, fingerprint, clock.now())
+                if known is not None:
+                    return known
             prepared = action.prepared(app.database.surroundings, body)
-            with app.database.transaction(operator) as tx:
 
+            def change(tx: Transaction) -> Answer:
                 def once() -> Answer:
                     return Answer(200, msgspec.json.encode(action.verb(tx, prepared, **ids)))
 
-                return confirmations.once(tx, confirm_id, fingerprint.hexdigest(), once)
+                return confirmations.once(tx, confirm_id, fingerprint, once)
+
+            return app.database.change(change, operator)
 
         answer = await asyncio.to_thread(run)
         headers = {"X-GEMBA-Replayed": "true"} if answer.replayed else None

@@ -153,6 +153,9 @@ def encode_body(body: dict[str, Any]) -> bytes:
     )
 
 
+_FEWEST = 4  # characters of an id that name one
+
+
 def find_id(door: Door, noun: str, given: str, **query: str) -> str:
     """The one id that is, begins or ends with what was given; an escalation's short name is the end of its id.
 
@@ -168,6 +171,9 @@ def find_id(door: Door, noun: str, given: str, **query: str) -> str:
         if given in ids:
             return given
         matching = [id for id in ids if id.endswith(given) or id.startswith(given)]
+        if matching and len(given) < _FEWEST:  # a slip of the finger must not name the only one that there is
+            message = f"{given} is too little of an id; allowed: at least {_FEWEST} characters of it"
+            raise Invalid(message, code="invalid_id", found=given)
         if len(matching) == 1:
             return matching[0]
         if matching:

@@ -67,7 +67,9 @@ def judge_turn(event: str, given: HookInput, session: HookSession, *, require: b
     if not verdict.valid:
         from gemba.handoff.repair import repair_text
 
-        return _refuse(turn, document, [*verdict.missing, *verdict.invalid], repair_text(verdict))
+        return _refuse(
+            turn, document, [*verdict.missing, *verdict.invalid], repair_text(verdict, _dispatched_agent(turn.envelope))
+        )
     try:
         turn.keep(document)
     except Refused as refused:

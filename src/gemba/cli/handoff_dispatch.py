@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,16 @@ from gemba.cli.show import age, body_lines, headline, json_option, labelled, loc
 from gemba.config import home, open_workspace
 from gemba.text import showable, storable
 
-_COLOURS = {"COMPLETE": "green", "BLOCKED": "red", "NEEDS_INPUT": "yellow", "APPROVAL_REQUEST": "yellow"}
+_COLOURS = {
+    "COMPLETE": "green",
+    "BLOCKED": "red",
+    "refused": "red",
+    "NEEDS_INPUT": "yellow",
+    "APPROVAL_REQUEST": "yellow",
+}
 _NOT_YET = "dispatched"  # no envelope came back so far
 _LINES_OF_GOAL = 3  # in a list
+_NO_BRIDGE = "Its client has no hooks there: `gemba install-bridge` puts them in; without them, tell it its briefing."
 
 
 @click.command(short_help="Give a piece of work to an agent.")
@@ -65,6 +73,8 @@ def dispatch(folder: str | None, /, goal: str, gates: tuple[str, ...], worktree:
     root = open_workspace(None if folder is None else Path(folder)).root
     click.echo("\n".join([*_lines(made, made["id"]), *labelled("agent:", made["agent_id"]), *_files(made)]))
     click.echo(f"\nRun its agent with:\n    {_how_to_run(made, root)}")
+    if made["provider"] == "claude" and not _has_bridge(made["folder"]):
+        click.echo(_NO_BRIDGE)
 
 
 @click.command(short_help="Show the work that was given to agents.")
@@ -116,13 +126,22 @@ def _how_to_run(made: dict[str, Any], root: Path) -> str:
     return showable(f"cd {shlex.quote(made['folder'])} && {setting} {made['provider']}")
 
 
+def _has_bridge(folder: str) -> bool:
+    """Whether the client's hooks call Gemba, as far as the settings in its folder tell."""
+    for name in ("settings.json", "settings.local.json"):
+        with suppress(OSError):
+            if b"gemba-bridge" in Path(folder, ".claude", name).read_bytes():
+                return True
+    return False
+
+
 def _files(made: dict[str, Any]) -> list[str]:
     path = Path(wire.envelope_path(str(home()), made["id"], ".md"))
     return labelled("briefing:", str(path)) if path.exists() else []
 
 
 def _lines(item: dict[str, Any], id: str, most: int | None = None) -> list[str]:
-    mark = item["status"] or _NOT_YET
+    mark = item["status"] or ("refused" if item["repairs"] else _NOT_YET)
     turn = f"turn {item['turn']}" if item["turn"] > 1 else None
     facts = [
         item["role"],

@@ -67,6 +67,8 @@ def submit(
         click.echo("\n".join(_lines(made, made["id"]) + _details(made)))
         if made["told"]:
             click.echo(f"\n{showable(made['told'])}")
+        elif made["dispatch_id"] is None:
+            click.echo("It belongs to no dispatch (--dispatch), so nothing was compared with the world.", err=True)
     sys.exit(0 if made["state"] == "accepted" else 1)
 
 

@@ -21,13 +21,13 @@ _MOST_LINES = 10
 _IN_FULL = (rules.LOOP_INCOMPLETE.head, *(field.code for field in fields.FIELDS if field.wrong == "missing"))
 
 
-def repair_text(verdict: Verdict) -> str:
-    """What to mend, for the agent that sent it; empty for an envelope that is valid."""
+def repair_text(verdict: Verdict, agent_id: str = "") -> str:
+    """What to mend, for the agent that sent it, by its own id if that is known; empty for an envelope that is valid."""
     wrong = [finding for finding in verdict.findings if finding.severity != "warning"]
     if not wrong:
         return ""
     if wrong[0].pointer == rules.NO_BLOCK.pointer:
-        return _about_the_block(wrong[0])
+        return _about_the_block(wrong[0], agent_id)
     absent: dict[str, list[str]] = {}  # part → examples of what is missing in it
     lines: list[str] = []
     for finding in wrong:
@@ -45,8 +45,10 @@ def repair_text(verdict: Verdict) -> str:
     return "\n".join([first, *told, *more, f"The block is {rules.HOW_TO_FENCE}."])
 
 
-def _about_the_block(finding: Finding) -> str:
+def _about_the_block(finding: Finding, agent_id: str) -> str:
     skeleton = fields.json_of((fields.AGENT_STATUS, fields.EVIDENCE_REPORT))
+    if agent_id:
+        skeleton = skeleton.replace(fields.AGENT_ID.example, f'"{agent_id}"')
     return "\n".join(
         [
             f"Your handoff was not accepted: {_cut(finding.message)}.",

@@ -7,9 +7,10 @@ refused changed nothing and stores nothing: sent again, it is judged again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
 from gemba import clock
 from gemba.errors import Invalid
@@ -25,6 +26,14 @@ class Answer(msgspec.Struct, frozen=True):
     replayed: bool = False
 
 
+def answered(connection: Connection, confirm_id: str, request: str, now: int) -> Answer | None:
+    """What the same request was answered before, for whoever has costly things to do before `once`."""
+    stored = connection.execute(select(confirmations).where(confirmations.c.id == confirm_id)).first()
+    if stored is None or stored.at < now - KEPT:
+        return None
+    return _replayed(stored, confirm_id, request)
+
+
 def once(tx: Transaction, confirm_id: str, request: str, run: Callable[[], Answer]) -> Answer:
     """Run, or return what the same request was answered before.
 
@@ -36,14 +45,7 @@ def once(tx: Transaction, confirm_id: str, request: str, run: Callable[[], Answe
     row = {"id": confirm_id, "request": request, "status": 0, "answer": "", "at": tx.now}
     if not tx.insert_new(confirmations, [row], "id"):
         stored = tx.connection.execute(select(confirmations).where(confirmations.c.id == confirm_id)).one()
-        if stored.request != request:
-            raise Invalid(
-                "this confirm id was used for another request; send a new one with each new request",
-                code="confirm_reused",
-                found=confirm_id,
-                allowed="an id that no other request of the last day had",
-            )
-        return Answer(stored.status, stored.answer.encode(), replayed=True)
+        return _replayed(stored, confirm_id, request)
     answer = run()
     tx.connection.execute(
         update(confirmations)
@@ -51,6 +53,17 @@ def once(tx: Transaction, confirm_id: str, request: str, run: Callable[[], Answe
         .values(status=answer.status, answer=answer.body.decode())
     )
     return answer
+
+
+def _replayed(stored: Row[Any], confirm_id: str, request: str) -> Answer:
+    if stored.request != request:
+        raise Invalid(
+            "this confirm id was used for another request; send a new one with each new request",
+            code="confirm_reused",
+            found=confirm_id,
+            allowed="an id that no other request of the last day had",
+        )
+    return Answer(stored.status, stored.answer.encode(), replayed=True)
 
 
 def prune(tx: Transaction, now: int) -> int:

@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+import structlog
 from sqlalchemy import (
     JSON,
     Connection,
@@ -53,18 +54,23 @@ _BUSY_SECONDS = 30
 _CLOSING_SECONDS = 2.0
 _LOOK_SECONDS = 0.01
 _MANY = 10  # rows that are worth a statement of their own kind
+_DEADLOCK, _DEADLOCKS = "40P01", 3  # the state that PostgreSQL gives it, and how many are borne
+_NUL = re.compile(r"cannot contain NUL")
 
 # A database that is gone, locked or full, or has no connection left: it may do the same thing later.
 REFUSALS = (DBAPIError, NoConnectionLeft)
 # What a PostgreSQL URL says itself goes before. A server whose network went away is noticed within these.
 _PATIENCE = {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "30"}
 # Errors are logged, and what agents and operators wrote must not be: no statement's values in their text.
-_NUL = re.compile(r"cannot contain NUL")
 _QUIET: dict[str, Any] = {"hide_parameters": True}
 _SQLITE: dict[str, Any] = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 _encode = msgspec.json.Encoder().encode
+
+T = TypeVar("T")
+
+log = structlog.get_logger("gemba.store")
 
 
 class Transaction:
@@ -178,6 +184,18 @@ class Database:
             with self._one_writer:
                 yield from self._write(actor)
 
+    def change(self, verb: Callable[[Transaction], T], actor: str = OPERATOR) -> T:
+        """One transaction, begun again where PostgreSQL ended it for the sake of another that waited for it."""
+        for _ in range(_DEADLOCKS):
+            try:
+                with self.transaction(actor) as tx:
+                    return verb(tx)
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", None) != _DEADLOCK:
+                    raise
+        with self.transaction(actor) as tx:
+            return verb(tx)
+
     def _write(self, actor: str) -> Iterator[Transaction]:
         with self.engine.connect().execution_options(gemba_writes=True) as connection, connection.begin():
             transaction = Transaction(connection, actor, self.surroundings)
@@ -186,7 +204,10 @@ class Database:
                 finish()
             told = events.append(connection, transaction.now, transaction.drafts)
         for remember in transaction.committed:
-            remember()
+            try:
+                remember()
+            except Exception:
+                log.exception("something that follows a commit failed")  # the change itself stands
         if told:
             for tell in self.on_commit:
                 tell()
