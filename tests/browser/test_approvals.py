@@ -324,3 +324,15 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(
     card.get_by_role("button", name="Approve").tap()
     retry_until(lambda: sqlite_server.get("/api/approvals?state=approved")["total"] == 1)
     expect(desk.cards).to_have_count(0)
+
+
+def test_a_key_pressed_twice_approves_one(desk: Desk) -> None:
+    """The next card has the focus by then, and nothing takes an approval back."""
+    made = [ask(desk.server, f"rm -rf build{number}") for number in range(2)]
+    expect(desk.cards).to_have_count(2)
+    desk.page.keyboard.press("j")
+    desk.page.keyboard.press("1")
+    desk.page.keyboard.press("1")
+
+    expect(desk.cards).to_have_count(1)
+    assert sorted(one(desk.server, each["id"])["state"] for each in made) == ["approved", "pending"]

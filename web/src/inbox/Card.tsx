@@ -97,7 +97,8 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
 
   function act(next: Deed): void {
     if (closed) return backToCard();
-    if (done || !isMeantFor(id)) return;
+    if (done) return;
+    if (!isMeantFor(id, next.verb === "approve")) return isApproval ? announce("Not approved: press again") : undefined;
     // A plan that was edited still waits, on this card.
     if (next.verb === "edit" && plan.steps.length > 1) card.current?.focus({ preventScroll: true });
     else if (onRelease && card.current?.contains(document.activeElement)) focusAwayFrom(card.current);

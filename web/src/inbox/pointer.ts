@@ -1,8 +1,9 @@
 /** Where the pointer went down last, and for which card: what a click on the next card is held against. */
-import { isSlip, type Press } from "./slip";
+import { isDoublePress, isSlip, type Deed, type Press } from "./slip";
 
 let press: Press | null = null;
 let lastDeed: (Press & { id: string }) | null = null;
+let lastByKey: Deed | null = null;
 
 document.addEventListener(
   "pointerdown",
@@ -11,9 +12,17 @@ document.addEventListener(
 );
 document.addEventListener("keydown", () => (press = null), { capture: true });
 
-/** Whether what is about to be done to this card was meant for it. Keys always mean the card that has the focus. */
-export function isMeantFor(id: string): boolean {
-  if (press === null) return true;
+/**
+ * Whether what is about to be done to this card was meant for it. Keys mean the card that has the focus, but for one that
+ * has just got it from the deed before, where what is done is `final`.
+ */
+export function isMeantFor(id: string, final = false): boolean {
+  if (press === null) {
+    const deed = { id, at: performance.now() };
+    if (final && isDoublePress(deed, lastByKey)) return false;
+    lastByKey = deed;
+    return true;
+  }
   if (isSlip(press, id, lastDeed)) return false;
   lastDeed = { ...press, id };
   return true;

@@ -17,3 +17,13 @@ export function isSlip(press: Press, id: string, before: (Press & { id: string }
     Math.hypot(press.x - before.x, press.y - before.y) < SAME_SPOT
   );
 }
+
+export interface Deed {
+  id: string;
+  at: number;
+}
+
+/** A key that is pressed twice falls on the next card, which has the focus by then: not meant where nothing can be undone. */
+export function isDoublePress(deed: Deed, before: Deed | null): boolean {
+  return before !== null && before.id !== deed.id && deed.at - before.at < STEADY;
+}
