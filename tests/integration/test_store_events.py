@@ -82,6 +82,30 @@ def test_an_event_keeps_all_that_was_told(database: Database) -> None:
     assert msgspec.json.decode(event.payload) == payload
 
 
+def test_a_part_that_fails_takes_with_it_all_that_it_did_and_nothing_else(database: Database) -> None:
+    done: list[str] = []
+    row = {"request": "", "status": 200, "answer": "", "at": 1}
+
+    def do(tx: Transaction, name: str) -> None:
+        tx.connection.execute(insert(confirmations), {**row, "id": name})
+        tx.emit(Draft(name, {}))
+        tx.at_end.append(lambda: done.append(f"{name} at the end"))
+        tx.committed.append(lambda: done.append(f"{name} committed"))
+
+    with database.transaction() as tx:
+        do(tx, "before")
+        with pytest.raises(ZeroDivisionError), tx.part():
+            do(tx, "failed")
+            raise ZeroDivisionError
+        with tx.part():
+            do(tx, "after")
+
+    assert [name for _, name in read(database)] == ["before", "after"]
+    assert done == ["before at the end", "after at the end", "before committed", "after committed"]
+    with database.read() as connection:
+        assert set(connection.execute(select(confirmations.c.id)).scalars()) == {"before", "after"}
+
+
 def test_filters_choose_in_the_database(database: Database) -> None:
     with database.transaction() as tx:
         for name, session, ref in (

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -74,6 +75,7 @@ class Ingest:
         self._projections = (store.project, *projections)
         self._positions: dict[str, Position] | None = None
         self._pending: Pending | None = None  # None: every log may have something new
+        self._alone = threading.Lock()  # one reads at a time: whoever follows, or whoever must know all that is there
         self.trouble: str | None = None
         self.closed_logs: dict[str, str] = {}  # those that cannot be read, and why
         try:
@@ -85,12 +87,13 @@ class Ingest:
         """One round: wait until a log may have grown, take in a batch. A failing database is tried again."""
         idle = self._pending is not None and not self._pending
         changed = watch.wait(_RESCAN_SECONDS if idle else _RETRY_SECONDS if self.trouble else 0)
-        if changed is None or (idle and not changed):
-            self._pending = None
-        elif self._pending is not None:
-            _add(self._pending, changed)
         try:
-            self.take_batch()
+            with self._alone:
+                if changed is None or (idle and not changed):
+                    self._pending = None
+                elif self._pending is not None:
+                    _add(self._pending, changed)
+                self.take_batch()
             self.trouble = None
         except REFUSALS as error:
             reason = reason_of(error)
@@ -101,10 +104,11 @@ class Ingest:
     def drain(self) -> int:
         """Take in everything that is new now; how many frames that was."""
         taken = 0
-        self._pending = self._every_log()
-        while self._pending:
-            taken += self.take_batch()
-        self._pending = None  # whoever follows from here on was not watching meanwhile
+        with self._alone:
+            self._pending = self._every_log()
+            while self._pending:
+                taken += self.take_batch()
+            self._pending = None  # whoever follows from here on was not watching meanwhile
         return taken
 
     def take_batch(self) -> int:
@@ -226,14 +230,13 @@ class Ingest:
         for frame in new:
             told = len(tx.drafts)
             try:
-                with tx.connection.begin_nested():
+                with tx.part():
                     drafts += self._apply(tx, [frame])
                     msgspec.json.encode([draft.payload for draft in tx.drafts[told:]])
             except (OperationalError, InterfaceError):
                 raise
             except Exception as error:
                 log.exception("a frame was dropped", event_id=frame.event_id)
-                del tx.drafts[told:]
                 reason = {"hook": frame.hook, "reason": f"Gemba failed on it: {error.__class__.__name__}"}
                 drafts.append(Draft("frame_dropped", reason, frame.session_id, frame.event_id))
                 tx.emit(drafts[-1])

@@ -94,6 +94,19 @@ class Transaction:
     def emit(self, draft: Draft) -> None:
         self.drafts.append(draft)
 
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """Something that may fail alone: what it changed, told and put off is undone with it, and the rest stands."""
+        put_off: tuple[list[Any], ...] = (self.drafts, self.at_end, self.committed)
+        lengths = [len(each) for each in put_off]
+        try:
+            with self.connection.begin_nested():
+                yield
+        except BaseException:
+            for each, length in zip(put_off, lengths, strict=True):
+                del each[length:]
+            raise
+
     def insert_new(self, table: Table, rows: Sequence[dict[str, Any]], key: str) -> set[Any]:
         """Insert the rows whose key is not there yet, and say which keys those were."""
         if not rows:
