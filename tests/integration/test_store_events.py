@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import msgspec
 import pytest
@@ -94,7 +94,7 @@ def test_a_part_that_fails_takes_with_it_all_that_it_did_and_nothing_else(databa
 
     with database.transaction() as tx:
         do(tx, "before")
-        with pytest.raises(ZeroDivisionError), tx.part():
+        with suppress(ZeroDivisionError), tx.part():
             do(tx, "failed")
             raise ZeroDivisionError
         with tx.part():
