@@ -29,6 +29,7 @@ from gemba.escalations import (
     derived,
     handing_over,
     handoff_flows,
+    handoff_frames,
     notices,
     projection,
     reply,
@@ -203,8 +204,8 @@ class App:
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
         checks = handoff_flows.HandoffFlows(self.database, self.origin, self.workspace.folder / "approvals.toml")
-        table = {**flows.table, **approval_flows.TABLE, **checks.table}
-        news = Filter(NEWS.names | approval_flows.NEWS.names | handoff_flows.NEWS.names)
+        table = {**flows.table, **approval_flows.TABLE, **handoff_frames.TABLE, **checks.table}
+        news = Filter(NEWS.names | approval_flows.NEWS.names | handoff_frames.NEWS.names | handoff_flows.NEWS.names)
         with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:
             engine = engine_type(self.database, self.workspace.flows_file, name, table, news, lease)
             async with engine.running(hub):

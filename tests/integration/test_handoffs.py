@@ -1,11 +1,15 @@
 """Handoffs on both databases: judged, kept once, decided one after the other; what they bring comes with acceptance."""
 
+import json
 import threading
 from collections import Counter
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from gemba.escalations import store
+from gemba.handoff.approvals import approvals
 from gemba.handoff.status import MACHINE, NEXT_TURN, PlanStatus
 from tests.fixtures.api import Api
 from tests.fixtures.envelopes import block
@@ -33,6 +37,13 @@ def now(api: Api, dispatch: dict[str, Any]) -> dict[str, Any]:
 def asked(api: Api, kind: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = api.get(f"/api/escalations?kind={kind}&state=unresolved")["escalations"]
     return found
+
+
+def turns(api: Api, session: str) -> list[dict[str, Any]]:
+    """What lies on disk as a session's next turns."""
+    api.app.write_replies()
+    found = [json.loads(file.read_text()) for file in (api.app.home / "turns").glob("*/*.json")]
+    return [turn for turn in found if turn["session_id"] == session]
 
 
 # ---- judging and keeping --------------------------------------------------------------------------------------------
@@ -310,15 +321,75 @@ def test_a_person_who_declines_to_answer_starts_the_next_turn_too(api: Api) -> N
     assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
 
 
-def test_an_answer_that_comes_after_the_work_was_completed_changes_nothing(api: Api) -> None:
-    dispatch = give(api)
+def test_what_was_asked_is_withdrawn_when_the_work_is_complete(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    made = submit(api, dispatch, envelope(dispatch, "NEEDS_INPUT"))
+    submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))
+    assert len(asked(api, "needs_input")) == 1  # it may still want to know
+    submit(api, dispatch, envelope(dispatch))
+    before = now(api, dispatch)
+
+    assert api.get(f"/api/escalations/{made['escalation_id']}")["state"] == "withdrawn"
+    assert api.request("POST", f"/api/escalations/{made['escalation_id']}/respond", {"text": "B"}).status == 409
+    assert (now(api, dispatch), turns(api, "s1")) == (before, [])
+
+
+def test_what_was_asked_for_a_refusal_is_withdrawn_when_it_is_mended_and_asked_anew_after_that(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    bad = envelope(dispatch)
+    del bad["agent_status"]["next_action"]
+    refused = [submit(api, dispatch, bad) for _ in range(2)][-1]
+    assert refused["escalation_id"] == asked(api, "blocked")[0]["id"]
+
+    assert submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))["state"] == "accepted"
+    assert asked(api, "blocked") == []
+    again = [submit(api, dispatch, bad) for _ in range(2)][-1]
+    assert [one["id"] for one in asked(api, "blocked")] == [again["escalation_id"]]
+    assert again["escalation_id"] != refused["escalation_id"]
+
+
+def test_an_answer_given_at_the_moment_of_completion_is_nobodys_next_turn(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
     made = submit(api, dispatch, envelope(dispatch, "NEEDS_INPUT"))
     submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))
     submit(api, dispatch, envelope(dispatch))
+    with api.app.database.transaction() as tx:  # as one that was locked by its answer, and so left alone
+        waiting = {"state": "open", "resolved": False, "outcome": None}
+        tx.connection.execute(update(store.escalations).values(waiting))
     before = now(api, dispatch)
-    api.post(f"/api/escalations/{made['escalation_id']}/respond", {"text": "B"})
+    answered = api.post(f"/api/escalations/{made['escalation_id']}/respond", {"text": "B"})
 
-    assert now(api, dispatch) == before
+    assert (answered["state"], answered["delivery"]) == ("resolved", "none")
+    assert (now(api, dispatch), turns(api, "s1")) == (before, [])
+
+
+def test_answers_and_completions_at_once_never_wait_for_each_other(api: Api) -> None:
+    for n in range(10):
+        dispatch = give(api, session_id=f"s{n}")
+        made = submit(api, dispatch, envelope(dispatch, "NEEDS_INPUT"))
+        submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))
+        answers: dict[str, int] = {}
+
+        def send(path: str, body: dict[str, Any], answers: dict[str, int] = answers) -> None:
+            answers[path] = api.request("POST", path, body).status
+
+        answer = f"/api/escalations/{made['escalation_id']}/respond"
+        sent = [
+            threading.Thread(target=send, args=(answer, {"text": "B"})),
+            threading.Thread(
+                target=send,
+                args=("/api/handoffs", {"envelope": envelope(dispatch), "dispatch_id": dispatch["id"]}),
+            ),
+        ]
+        for thread in sent:
+            thread.start()
+        for thread in sent:
+            thread.join()
+
+        assert answers["/api/handoffs"] == 200
+        assert answers[answer] in (200, 409)
+        assert now(api, dispatch)["status"] == "COMPLETE"
+        assert asked(api, "needs_input") == []
 
 
 def test_an_approval_request_seals_the_exact_command_and_its_grant_starts_the_next_turn(api: Api) -> None:
@@ -335,6 +406,53 @@ def test_an_approval_request_seals_the_exact_command_and_its_grant_starts_the_ne
     api.post(f"/api/approvals/{request['id']}/approve", {})
     assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
     assert submit(api, dispatch, envelope(dispatch))["state"] == "accepted"
+
+
+def test_a_grant_that_is_there_before_it_is_asked_for_is_told_as_the_next_turn(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    call = {"command": "git push", "cwd": dispatch["folder"], "tool": "Bash", "requester": dispatch["id"]}
+    request = api.post("/api/approvals", {**call, "session_id": "s1", "risk": "T3"})
+    api.post(f"/api/approvals/{request['id']}/approve", {})
+    assert turns(api, "s1") == []
+
+    made = submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST"))
+
+    assert (made["state"], made["escalation_id"]) == ("accepted", request["escalation_id"])
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
+    told = api.get(f"/api/escalations/{request['escalation_id']}")
+    assert (told["delivery"], told["turn_session"]) == ("pending", "s1")
+    (turn,) = turns(api, "s1")
+    assert (turn["event_id"], turn["outcome"], turn["text"]) == (request["escalation_id"], "answered", "yes")
+    api.take("GembaReplyRead", {"event_id": turn["event_id"], "at": turn["at"]}, "s1")
+    assert api.get(f"/api/escalations/{request['escalation_id']}")["delivery"] == "delivered"
+    assert turns(api, "s1") == []
+
+
+def test_a_grant_starts_the_turn_after_the_last_one_that_asks_for_it(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST", "one"))
+    api.post(f"/api/dispatches/{dispatch['id']}/turn", {})
+    submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST", "two"))
+    (request,) = api.get("/api/approvals")["approvals"]
+    api.post(f"/api/approvals/{request['id']}/approve", {})
+
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 3)
+    assert submit(api, dispatch, envelope(dispatch))["state"] == "accepted"
+
+
+def test_a_request_whose_time_ran_out_is_asked_anew_without_a_turn_of_the_old_one(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST", "one"))
+    submit(api, dispatch, envelope(dispatch, "IN_PROGRESS"))
+    with api.app.database.transaction() as tx:
+        tx.connection.execute(update(approvals).values(expires_at=tx.now - 1))
+    submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST", "two"))
+
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("APPROVAL_REQUEST", 1)
+    assert Counter(one["state"] for one in api.get("/api/approvals")["approvals"]) == {"pending": 1, "expired": 1}
+    (request,) = api.get("/api/approvals?state=pending")["approvals"]
+    api.post(f"/api/approvals/{request['id']}/approve", {})
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
 
 
 def test_an_approval_request_without_an_exact_command_asks_a_person(api: Api) -> None:
@@ -441,12 +559,50 @@ def test_a_frame_is_handed_over_as_from_anybody_else(api: Api) -> None:
     assert submit(api, dispatch, envelope(dispatch))["id"] == made["id"]
 
 
-def test_a_frame_that_the_hook_let_pass_is_judged_again(api: Api) -> None:
+def test_a_frame_that_the_hook_let_pass_is_judged_again_and_a_refusal_is_a_persons(api: Api) -> None:
     dispatch = give(api)
     made = frame(api, dispatch, {"agent_status": {}})
 
-    assert (made["state"], made["refused_by"]) == ("refused", "verdict")
+    assert (made["state"], made["refused_by"], made["verdict"]["action"]) == ("refused", "verdict", "escalate")
     assert now(api, dispatch)["status"] is None
+    (waiting,) = asked(api, "blocked")
+    assert (waiting["id"], waiting["text"]) == (made["escalation_id"], made["told"])
+
+
+def test_a_frame_with_a_status_that_is_refused_is_a_persons(api: Api) -> None:
+    dispatch = give(api)
+    submit(api, dispatch, envelope(dispatch, "BLOCKED"))
+    submit(api, dispatch, envelope(dispatch, words="and now it works"))
+    made = frame(api, dispatch, envelope(dispatch, words="and now it works"))  # which its agent ends with all the same
+
+    assert (made["refused_by"], made["verdict"]["action"], made["source"]) == ("status", "escalate", "hook")
+    waiting = api.get(f"/api/escalations/{made['escalation_id']}")
+    assert (waiting["kind"], waiting["text"]) == ("blocked", made["told"])
+    api.post(f"/api/escalations/{waiting['id']}/respond", {"text": "send it again"})
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
+    assert submit(api, dispatch, envelope(dispatch, words="and now it works"))["state"] == "accepted"
+
+
+def test_after_completion_another_complete_bothers_nobody_and_anything_else_is_a_persons(api: Api) -> None:
+    dispatch = give(api)
+    submit(api, dispatch, envelope(dispatch))
+    frame(api, dispatch, envelope(dispatch, words="done again"))
+    assert asked(api, "blocked") == []
+
+    made = frame(api, dispatch, envelope(dispatch, "NEEDS_INPUT", "A or B?"))
+    (waiting,) = asked(api, "blocked")
+    assert waiting["id"] == made["escalation_id"]
+    api.post(f"/api/escalations/{waiting['id']}/respond", {"text": "A"})
+    assert (now(api, dispatch)["status"], now(api, dispatch)["turn"]) == ("IN_PROGRESS", 2)
+    assert [turn["text"] for turn in turns(api, "s9")] == ["A"]
+
+
+def test_an_answer_goes_to_the_session_that_spoke_last(api: Api) -> None:
+    dispatch = give(api, session_id="s1")
+    frame(api, dispatch, envelope(dispatch, "NEEDS_INPUT", "A or B?"))
+
+    (waiting,) = asked(api, "needs_input")
+    assert waiting["session_id"] == "s9"
 
 
 def test_a_turn_that_the_hook_let_end_unrepaired_is_blocked(api: Api) -> None:
@@ -510,14 +666,3 @@ def test_a_frame_that_cannot_be_taken_leaves_nothing_and_says_so(api: Api, monke
     assert api.get("/api/audit")["total"] == 0
     assert now(api, dispatch)["status"] is None
     assert len(asked(api, "question")) == 1
-
-
-def test_a_frame_while_another_is_checked_is_dropped_with_the_reason(api: Api) -> None:
-    dispatch = give(api, gate=strict("tool_calls"))
-    checked = submit(api, dispatch, envelope(dispatch, words="one"))
-    after = api.get("/api/handoffs")["as_of"]
-    frame(api, dispatch, envelope(dispatch, words="two"))
-
-    stream = api.events("?name=frame_dropped", after=after)
-    assert checked["id"] in stream.next()["data"]["payload"]["reason"]
-    assert api.get("/api/handoffs")["total"] == 1

@@ -1,7 +1,8 @@
 """A handoff that is accepted: its dispatch moves, and only now what it brings is applied, all in one transaction.
 
 Contracts are updated as far as this turn may, memories are offered to a person, and whoever needs a person gets an
-escalation: input, a way out of a gap, or the approval of an exact command. An error in any of it accepts nothing.
+escalation: input, a way out of a gap, or the approval of an exact command. What people were asked before and need not
+answer any more is withdrawn. An error in any of it accepts nothing.
 Called where handoffs are judged, and where the world was compared with what one claims.
 """
 
@@ -10,11 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row
+from sqlalchemy import Row, select, update
 
 from gemba import wire
 from gemba.errors import Invalid, Unusable
-from gemba.escalations import approvals, refusing
+from gemba.escalations import approvals, refusing, reply
+from gemba.escalations.escalation import Delivery, Reply
+from gemba.escalations.store import deliver, escalations, get_locked, settle
 from gemba.event import Draft
 from gemba.handoff import audit, contracts, dispatches, handoffs, memories
 from gemba.handoff.approval import GrantState, RequestState
@@ -28,6 +31,7 @@ from gemba.text import storable
 
 TOOL = "Bash"  # of an approved command: the tool with which an agent's client runs one
 _LONGEST_SUMMARY = 4_000
+_ASKS = ("needs_input", "blocked")  # kinds; a command may be approved later than its turn
 
 
 def accept(
@@ -47,6 +51,7 @@ def accept(
     if dispatch is not None and progress is not None:
         done = tx.now if progress.status is PlanStatus.COMPLETE else None
         dispatches.save(tx, dispatch, progress, accepted_id=row.id, completed_at=done, repairs=[])
+        _withdraw_asks(tx, dispatch, progress)
     asked = None if is_aside else _ask(tx, row, dispatch, document)
     verdict = {**msgspec.json.decode(row.verdict), "action": "accept"}
     accepted = handoffs.change(
@@ -112,6 +117,21 @@ def _update_contracts(
 # ---- what it wants --------------------------------------------------------------------------------------------------
 
 
+def _withdraw_asks(tx: Transaction, dispatch: Row[Any], progress: Progress) -> None:
+    """What was asked because of a refusal is mended; whoever comes to an end no longer waits for an answer.
+
+    An answer locks the escalation and then the dispatch, which is locked here: one that is given at this moment is
+    left alone, and finds what was accepted.
+    """
+    goes_on = progress.status is PlanStatus.IN_PROGRESS
+    asks = handoffs.asked_of(tx.connection, dispatch.id)
+    past = {ask.escalation_id for ask in asks if not (goes_on and ask.state == HandoffState.ACCEPTED)}
+    chosen = (escalations.c.id.in_(sorted(past)), ~escalations.c.resolved, escalations.c.kind.in_(_ASKS))
+    waiting = select(escalations).where(*chosen).order_by(escalations.c.id).with_for_update(skip_locked=True)
+    for row in tx.connection.execute(waiting).all():
+        settle(tx, row, "withdrawn", Reply("withdrawn", "the agent went on without an answer", "agent"))
+
+
 def _ask(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, document: dict[str, Any]) -> str | None:
     next_action = str(_part(document, "agent_status").get("next_action") or "").strip()
     match row.plan_status:
@@ -152,7 +172,22 @@ def _ask_approval(
     if made.state == RequestState.APPROVED and made.grant_state == GrantState.UNUSED:
         # What it waits for is there.
         dispatches.start_turn(tx, dispatches.get_locked(tx, dispatch.id), by_person=False)
+        _tell_of_grant(tx, made.escalation_id, request.session_id)
     return made.escalation_id
+
+
+def _tell_of_grant(tx: Transaction, escalation_id: str, session_id: str) -> None:
+    """The answer was given before this handoff asked: it is the session's next turn now.
+
+    It is settled, and whoever locks a settled escalation wants no dispatch after it.
+    """
+    row = get_locked(tx, escalation_id)
+    on_its_way = {"delivery": Delivery.PENDING, "delivery_note": None, "turn_session": session_id, "attempts": 0}
+    tx.connection.execute(update(escalations).where(escalations.c.id == row.id).values(on_its_way))
+    words = Reply("answered", row.reply_text or "yes", "operator")
+    reply.post(tx, row, words, turn=session_id, given_at=row.resolved_at)
+    deliver(tx, row.id)
+    tx.emit(Draft("escalation.sent", {"attempt": 1}, session_id, row.id))
 
 
 def _part(document: dict[str, Any], key: str) -> dict[str, Any]:

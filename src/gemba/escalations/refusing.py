@@ -1,8 +1,9 @@
 """A handoff that is refused: why it was, what its agent is told, and when a person is asked instead of the agent.
 
-A refusal changes nothing but the count of its dispatch's repairs. When those are spent, or IN_PROGRESS came too often,
-one `blocked` escalation is raised in a turn, however many refusals follow. Called where handoffs are judged, and where
-the world was compared with what one claims.
+A refusal changes nothing but the count of its dispatch's repairs. When those are spent, when IN_PROGRESS came too
+often, or when the agent's client has let the turn end, so that nobody is there to mend it, one `blocked` escalation is
+raised in a turn, however many refusals follow. Called where handoffs are judged, and where the world was compared with
+what one claims.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 
 from gemba import wire
 from gemba.escalations.raised import raise_escalation
+from gemba.escalations.store import escalations
 from gemba.event import Draft
 from gemba.handoff import dispatches, handoffs
 from gemba.handoff.check import Check
 from gemba.handoff.handoffs import HandoffState, Refusal, RefusedBy
 from gemba.handoff.repair import next_step, repair_text
+from gemba.handoff.status import PlanStatus
 from gemba.handoff.verdict import Verdict
 from gemba.store.database import Transaction
 
 LIMIT = "IN_PROGRESS_LIMIT"
+TURN_OVER = "turn_over"  # the dispatch is in a later turn than the one that was handed over
 _MOST_SHOWN = 20  # checks that an agent is told of
 
 
@@ -37,17 +41,17 @@ def by_verdict(
     title = "A turn ended without a handoff that can be accepted"
     escalation_id = _blocked(tx, row, dispatch, title, told) if step == "escalate" else row.escalation_id
     by: RefusedBy = "repairs_spent" if step == "escalate" else "verdict"
-    return _refuse(tx, row, by, step, told, escalation_id=escalation_id)
+    return _refuse(tx, row, dispatch, by, step, told, escalation_id=escalation_id)
 
 
 def by_status(tx: Transaction, row: Row[Any], dispatch: Row[Any], refusal: Refusal) -> Row[Any]:
     """The dispatch cannot make this move now; the same envelope may be sent again when it can."""
     told = f"Your handoff was not accepted: {refusal.message}."
     if refusal.code != LIMIT:
-        return _refuse(tx, row, "status", "repair", told, refusal=refusal)
+        return _refuse(tx, row, dispatch, "status", "repair", told, refusal=refusal)
     title = "An agent goes on and on without an end"
     escalation_id = _blocked(tx, row, dispatch, title, f"{refusal.message}.\n\n{row.summary}".strip())
-    return _refuse(tx, row, "status", "escalate", told, refusal=refusal, escalation_id=escalation_id)
+    return _refuse(tx, row, dispatch, "status", "escalate", told, refusal=refusal, escalation_id=escalation_id)
 
 
 def by_world(
@@ -64,7 +68,22 @@ def by_world(
     step = _count(tx, dispatch, codes)
     title = "A COMPLETE claims what is not so"
     escalation_id = _blocked(tx, row, dispatch, title, told) if step == "escalate" else row.escalation_id
-    return _refuse(tx, row, "world", step, told, refusal=refusal, checks=list(checks), escalation_id=escalation_id)
+    more = {"refusal": refusal, "checks": list(checks), "escalation_id": escalation_id}
+    return _refuse(tx, row, dispatch, "world", step, told, **more)
+
+
+def after_the_turn(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None) -> Row[Any]:
+    """A refusal that its agent does not read, since its client let the turn end: a person is asked at once.
+
+    Nobody needs to be where the dispatch went on without it: it is in a later turn, or was complete before.
+    """
+    verdict = msgspec.json.decode(row.verdict)
+    is_over = row.refusal is not None and msgspec.json.decode(row.refusal, type=Refusal).code == TURN_OVER
+    was_complete = dispatch is not None and dispatch.completed_at is not None and row.plan_status == PlanStatus.COMPLETE
+    if verdict["action"] != "repair" or is_over or was_complete:
+        return row
+    asked = _blocked(tx, row, dispatch, "A turn ended with a handoff that was not accepted", row.told)
+    return handoffs.change(tx, row.id, escalation_id=asked, verdict={**verdict, "action": "escalate"})
 
 
 def _found(check: Check) -> str:
@@ -83,10 +102,19 @@ def _count(tx: Transaction, dispatch: Row[Any] | None, codes: Sequence[str]) -> 
 
 
 def _blocked(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, title: str, text: str) -> str | None:
-    """The turn's one escalation; none where nobody knows whose turn it is."""
-    if dispatch is not None and (known := handoffs.blocked_in_turn(tx.connection, dispatch.id, dispatch.turn)):
+    """The turn's one escalation that waits; none where nobody knows whose turn it is."""
+    if dispatch is not None and (known := _waiting_in_turn(tx, dispatch)):
         return known
     return ask(tx, row, dispatch, "blocked", title, text)
+
+
+def _waiting_in_turn(tx: Transaction, dispatch: Row[Any]) -> str | None:
+    """The escalation that refusals of this turn have raised, as long as nobody has settled it."""
+    asks = handoffs.asked_of(tx.connection, dispatch.id)
+    raised = {ask.escalation_id for ask in asks if ask.turn == dispatch.turn and ask.state != HandoffState.ACCEPTED}
+    waiting = select(escalations.c.id).where(escalations.c.id.in_(sorted(raised)), ~escalations.c.resolved)
+    id: str | None = tx.connection.execute(waiting.limit(1)).scalar()
+    return id
 
 
 def ask(
@@ -107,15 +135,20 @@ def ask(
 
 
 def whose(row: Row[Any], dispatch: Row[Any] | None) -> str | None:
-    """The session that an answer goes to: the dispatch's, else the one that spoke, else one of the agent's name."""
-    known = (row.session_id,) if dispatch is None else (dispatch.session_id, row.session_id, dispatch.agent_id)
+    """The session that an answer goes to: the one that spoke, else the dispatch's, else one of the agent's name."""
+    known = (row.session_id,) if dispatch is None else (row.session_id, dispatch.session_id, dispatch.agent_id)
     return next((str(one) for one in known if one), None)
 
 
-def _refuse(tx: Transaction, row: Row[Any], by: RefusedBy, action: str, told: str, **more: Any) -> Row[Any]:
+def _refuse(
+    tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, by: RefusedBy, action: str, told: str, **more: Any
+) -> Row[Any]:
     verdict = {**msgspec.json.decode(row.verdict), "action": action}
     values = {"state": HandoffState.REFUSED, "refused_by": by, "verdict": verdict, "told": told}
-    refused = handoffs.change(tx, row.id, concluded_at=tx.now, **values, **more)
+    refused = handoffs.change(tx, row.id, concluded_at=tx.now, **{"refusal": None, **values, **more})
+    if row.source == "hook":
+        refused = after_the_turn(tx, refused, dispatch)
+        action = msgspec.json.decode(refused.verdict)["action"]
     said = {"dispatch_id": row.dispatch_id, "turn": row.turn, "plan_status": row.plan_status, "refused_by": by}
     tx.emit(Draft("handoff.refused", {**said, "action": action}, row.session_id, row.id))
     return refused

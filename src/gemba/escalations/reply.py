@@ -85,13 +85,17 @@ def post(
     turn: str | None = None,
     late: bool = False,
     since: Since | None = None,
+    given_at: int | None = None,
 ) -> None:
-    """Put the reply to an escalation or assumption into the outbox, in the transaction of the decision it carries."""
+    """Put the reply to an escalation or assumption into the outbox, in the transaction of the decision it carries.
+
+    `given_at`: when that was decided, where it was before now.
+    """
     body = Body(
         event_id=ask.id,
         outcome=words.outcome,
         text=words.text,
-        at=clock.rfc3339(tx.now),
+        at=clock.rfc3339(given_at or tx.now),
         option=words.option,
         value=words.value,
         late=late,

@@ -181,9 +181,10 @@ def of_key(connection: Connection, key: str) -> Row[Any] | None:
 
 
 def of_escalation(connection: Connection, escalation_id: str) -> Row[Any] | None:
-    """The first handoff that an escalation was raised for."""
-    asked = select(handoffs).where(handoffs.c.escalation_id == escalation_id).order_by(handoffs.c.created_at)
-    return connection.execute(asked.limit(1)).first()
+    """The last handoff that asks what an escalation asks: one of a later turn may have found it waiting."""
+    asked = select(handoffs).where(handoffs.c.escalation_id == escalation_id)
+    newest = asked.order_by(handoffs.c.created_at.desc(), handoffs.c.id.desc())
+    return connection.execute(newest.limit(1)).first()
 
 
 def checking(connection: Connection, dispatch_id: str) -> Row[Any] | None:
@@ -192,16 +193,13 @@ def checking(connection: Connection, dispatch_id: str) -> Row[Any] | None:
     return connection.execute(select(handoffs).where(*waiting).limit(1)).first()
 
 
-def blocked_in_turn(connection: Connection, dispatch_id: str, turn: int) -> str | None:
-    """The escalation that refusals of this turn have raised already."""
-    raised = select(handoffs.c.escalation_id).where(
-        handoffs.c.dispatch_id == dispatch_id,
-        handoffs.c.turn == turn,
-        handoffs.c.state != HandoffState.ACCEPTED,
-        handoffs.c.escalation_id.is_not(None),
+def asked_of(connection: Connection, dispatch_id: str) -> Sequence[Row[Any]]:
+    """What people were asked for a dispatch itself: the escalations, with the turn and the state of whose they are."""
+    columns: list[Column[Any]] = [handoffs.c.turn, handoffs.c.state, handoffs.c.escalation_id]
+    asks = select(*columns).where(
+        handoffs.c.dispatch_id == dispatch_id, handoffs.c.turn.is_not(None), handoffs.c.escalation_id.is_not(None)
     )
-    id: str | None = connection.execute(raised.limit(1)).scalar()
-    return id
+    return connection.execute(asks).all()
 
 
 _IN_LISTS = [column for column in handoffs.c if column is not handoffs.c.document]
