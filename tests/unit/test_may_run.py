@@ -39,6 +39,13 @@ def test_what_nobody_knows_is_run_where_the_gate_requires_just_that(
     assert (allowed_by(policy, VERIFIED, ())(command) is None) == runs
 
 
+@pytest.mark.parametrize("policy", [REPORT, COMMANDS])
+@pytest.mark.parametrize("command", ["gemba-ask --text x", "cd x && gemba-state ready", "gemba  handoff submit -"])
+def test_what_an_agent_told_gemba_is_not_told_again(policy: GatePolicy, command: str) -> None:
+    assert allowed_by(policy, VERIFIED, ())(command) == "it tells Gemba something, which is told"
+    assert allowed_by(policy, VERIFIED, ())("gemba handoff check out.md") is None
+
+
 def test_a_rule_of_the_workspace_goes_before() -> None:
     rule = RiskRule("./check.sh", (), "T1")
     assert allowed_by(REPORT, VERIFIED, [rule])("./check.sh") is None

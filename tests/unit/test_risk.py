@@ -786,3 +786,34 @@ def test_a_hook_imports_nothing_but_the_standard_library_for_it(tmp_path: Path) 
         *("gemba", "gemba.handoff", "gemba.handoff.commands", "gemba.handoff.risk", "gemba.handoff.risk_rules"),
         *("gemba.handoff.shell_line", "gemba.handoff.shell_word"),
     }
+
+
+OURS = {
+    "T0": """
+        gemba --help, gemba -V, gemba inbox --json, gemba approval, gemba approval --json, gemba approval list --all,
+        gemba approval show 3fa9c1, gemba approval risk 'rm -rf x', gemba memory, gemba memory list --state all,
+        gemba memory show a, gemba audit verify, gemba audit export, gemba doctor, gemba context show,
+        gemba context sections, gemba context history db --limit 5, gemba context check -, gemba context merge -,
+        gemba context resolve h/o/r:t/n --in ../r, gemba handoff check out.md --format json,
+        gemba handoff template --status BLOCKED, gemba handoff explain BODY, gemba handoff schema, gemba handoff list,
+        gemba handoff show a
+    """,
+    "T1": """
+        gemba-ask --kind question --text 'Which?' --option a --option b --wait 5, gemba-ask --next,
+        gemba-state working --note x, gemba handoff submit out.md --json
+    """,
+    "unknown": """
+        gemba, gemba approval approve a, gemba approval --json approve a, gemba approval edit a ls,
+        gemba approval refuse a no, gemba answer a yes, gemba confirm a, gemba undo a, gemba context apply db -,
+        gemba context undo db, gemba memory accept a, gemba memory reject a, gemba audit begin --reason x,
+        gemba handoff dispatch x, gemba serve, gemba demo, gemba rules, gemba install-bridge --remove,
+        gemba -C x inbox, gemba doctor --fix, gemba-bridge hook Stop, ./gemba inbox, gemba-ask --new
+    """,
+}
+
+
+@pytest.mark.parametrize("level", OURS)
+def test_of_gembas_own_commands_what_reads_and_what_agents_say_is_known(level: str) -> None:
+    lines = [line.strip() for line in OURS[level].split(",")]
+
+    assert {line: classify(line).level for line in lines} == dict.fromkeys(lines, level)
