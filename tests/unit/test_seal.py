@@ -220,6 +220,7 @@ def test_a_request_expires_at_its_time_and_not_before() -> None:
 
 def test_a_good_request_has_no_fault_alone_and_in_a_set() -> None:
     assert fault_of(REQUEST) is None
+    assert fault_of(changed(command="a\nb\t\u202e", cwd="/srv/日本 é\u200d", rollback="a\nb")) is None
     assert fault_of(changed(set_id=None, position=None, rollback=None, verification=None, environment=())) is None
 
 
@@ -236,6 +237,10 @@ def test_a_good_request_has_no_fault_alone_and_in_a_set() -> None:
         ({"rollback": {"a": ["\ud800"]}}, "rollback holds U+D800"),
         ({"verification": [{"\x00": 1}]}, "verification holds U+0000"),
         ({"environment": ("A\x00",)}, "environment holds U+0000"),
+        ({"cwd": "/srv\nrisk: T0"}, "cwd holds U+000A, which is no part of a line"),
+        ({"tool": "Bash\u202e"}, "tool holds U+202E"),
+        ({"requester": "a\r"}, "requester holds U+000D"),
+        ({"environment": ("A", "B\u2028")}, "environment holds U+2028"),
     ],
 )
 def test_what_could_not_be_kept_or_used_is_refused_with_its_field(fields: dict[str, Any], sentence: str) -> None:

@@ -15,6 +15,9 @@ from typing import Any
 
 import msgspec
 
+# Told in one line each: what breaks a line or reorders it could pass for another line of what the operator reads.
+_IN_ONE_LINE = ("cwd", "environment", "requester", "tool")
+_UNLINED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _UNKEPT = re.compile("[\x00\ud800-\udfff]")  # what no database keeps as it is
 
 
@@ -69,6 +72,8 @@ def fault_of(sealed: Sealed) -> str | None:
         for text in _texts(getattr(sealed, name)):
             if found := _UNKEPT.search(text):
                 return f"{name} holds U+{ord(found[0]):04X}, which cannot be kept; allowed: text without it"
+            if name in _IN_ONE_LINE and (found := _UNLINED.search(text)):
+                return f"{name} holds U+{ord(found[0]):04X}, which is no part of a line; allowed: text without it"
     return None
 
 
