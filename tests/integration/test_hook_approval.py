@@ -207,6 +207,53 @@ def test_a_command_that_cannot_be_kept_to_the_letter_is_denied_in_words(
     assert len(frames(home)) == 3
 
 
+@pytest.mark.parametrize("event", WAITS)
+@pytest.mark.parametrize("character", ["\n", "\r", "\x1b", "\x9f", "\u2028", "\u202e"])
+def test_a_folder_that_could_pass_for_other_lines_is_denied_in_words(
+    server: Server, event: str, character: str
+) -> None:
+    server.decide("approved")
+    reason = f"Gemba: its folder holds U+{ord(character):04X}, which nobody can read or approve: work in another one"
+
+    folder = f"/srv/x{character}risk: T0 (it reads)"
+    assert decision(hook(event, call(cwd=folder), "--approvals")) == ("deny", reason)
+    assert answer(hook(event, call("ls", cwd=folder), "--approvals")) is None
+    assert (server.asked, server.used) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("inputs", "tool"),
+    [
+        ({"timeout": 5, "description": "y"}, "Bash"),
+        ({"run_in_background": False, "dangerouslyDisableSandbox": False}, "Bash"),
+        ({"run_in_background": True}, "Bash (run_in_background=true)"),
+        (
+            {"run_in_background": True, "dangerouslyDisableSandbox": True},
+            "Bash (dangerouslyDisableSandbox=true, run_in_background=true)",
+        ),
+        ({"sandbox": False}, "Bash (sandbox=false)"),
+        ({"x) y\n": {"b": ["\u202e"], "a": None}}, 'Bash ("x) y\\n"={"a": null, "b": ["\\u202e"]})'),
+    ],
+)
+def test_what_changes_how_the_command_runs_is_part_of_what_is_approved(
+    server: Server, inputs: dict[str, object], tool: str
+) -> None:
+    server.decide("approved")
+    sent = call(tool_input={"command": CHANGES, **inputs})
+
+    assert decision(hook("PreToolUse", sent, "--approvals"))[0] == "allow"
+    assert (server.asked[0]["tool"], server.used[0]["tool"]) == (tool, tool)
+
+
+def test_more_inputs_than_can_be_shown_are_denied_in_words(server: Server) -> None:
+    sent = call(tool_input={"command": CHANGES, "files": ["x" * 300]})
+    behavior, reason = decision(hook("PreToolUse", sent, "--approvals"))
+
+    assert behavior == "deny"
+    assert reason.startswith('Gemba: the call has more inputs than can be shown (files=["xxx')
+    assert server.asked == []
+
+
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 

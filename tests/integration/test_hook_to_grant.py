@@ -93,6 +93,21 @@ def test_a_dialog_of_the_client_is_one_item_in_the_inbox(sqlite_server: RunningS
     assert json.loads(printed)["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
 
 
+def test_a_grant_for_a_command_is_none_for_the_same_outside_of_the_sandbox(sqlite_server: RunningServer) -> None:
+    assert decision(answer(hook("PreToolUse", CALL, "--approvals", "--deadline", "5")))[0] == "deny"
+    sqlite_server.post(f"/api/approvals/{asked(sqlite_server)['id']}/approve", {})
+
+    freed = {**CALL, "tool_input": {"command": COMMAND, "dangerouslyDisableSandbox": True}}
+    assert "waits for the operator" in decision(answer(hook("PreToolUse", freed, "--approvals", "--deadline", "5")))[1]
+    made = asked(sqlite_server)
+    assert made["tool"] == "Bash (dangerouslyDisableSandbox=true)"
+    sqlite_server.post(f"/api/approvals/{made['id']}/approve", {})
+    assert decision(answer(hook("PreToolUse", freed, "--approvals")))[0] == "allow"
+    hook("PostToolUse", freed)
+    path = f"/api/approvals/{made['id']}"
+    retry_until(lambda: sqlite_server.get(path)["grant_state"] == "succeeded", timeout=60)
+
+
 def test_a_refusal_is_told_with_its_reason(sqlite_server: RunningServer) -> None:
     with waiting() as process:
         path = f"/api/approvals/{asked(sqlite_server)['id']}"

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 # Tools that run what one of their inputs says. What others do is the client's own affair: it reads, or edits files.
 COMMAND_TOOLS = {"Bash": "command", "PowerShell": "command", "Monitor": "command"}
+# Inputs of these that are not part of what is approved: said elsewhere, or without effect on what runs.
+_BESIDE = frozenset(("command", "description", "timeout", "timeout_ms"))
+_ARE_OFF = ("run_in_background", "dangerouslyDisableSandbox")  # said to be false they are as not said
 ASKED_ABOUT = ("T3", "unknown")
 ASKED_HERE = "GembaPermission"  # the frame of a PermissionRequest that becomes a request of ours
 
@@ -35,6 +38,7 @@ _PAUSE_SECONDS = 0.5  # between two attempts to reach a server that is gone, as 
 _LARGEST_ANSWER = 4 * 1024 * 1024
 _SERVER_FILE_BYTES = 65_536
 _STDOUT = 1
+_PART_OF_NO_LINE = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _NO_SERVER = "start gemba serve, then run exactly the same command again"
 
 
@@ -64,8 +68,9 @@ def approve(event: str, given: HookInput, session: HookSession, until: float) ->
     return _decision(event, "allow", "Gemba: the operator has approved exactly this command")
 
 
-def _question(given: HookInput, workspace: str) -> "tuple[str, Risk] | None":
-    """The command that somebody has to approve, with its risk; None where it is the client's own affair."""
+def _question(given: HookInput, workspace: str) -> "tuple[str, str, Risk] | None":
+    """The command that somebody has to approve, the tool with its other inputs, and the risk; None where it is the
+    client's own affair."""
     tool = given.word("tool_name")
     if given.payload is not None and tool not in COMMAND_TOOLS:
         return None
@@ -73,8 +78,8 @@ def _question(given: HookInput, workspace: str) -> "tuple[str, Risk] | None":
     risk = _risk_of(command, workspace)
     if risk.level not in ASKED_ABOUT:
         return None
-    _readable("its folder", given.word("cwd"))
-    return command, risk
+    _in_one_line("its folder", _readable("its folder", given.word("cwd")))
+    return command, _tool_of(given, tool), risk
 
 
 def _command(given: HookInput, tool: str) -> str:
@@ -83,6 +88,35 @@ def _command(given: HookInput, tool: str) -> str:
     if not isinstance(command, str):
         raise Denied("the call names no command, so nobody can approve it")
     return command
+
+
+def _tool_of(given: HookInput, tool: str) -> str:
+    """The tool with every input that changes how the command runs: `Bash (run_in_background=true)`. As a part of the
+    name it is shown and sealed, so that a grant for the one is none for the other."""
+    inputs = (given.payload or {}).get("tool_input")
+    others = {
+        name: value
+        for name, value in (inputs.items() if isinstance(inputs, dict) else ())
+        if name not in _BESIDE and not (name in _ARE_OFF and value is False)
+    }
+    if not others:
+        return tool
+    told = ", ".join(f"{_name(name)}={json.dumps(others[name], sort_keys=True)}" for name in sorted(others))
+    if len(tool) + len(told) + 3 > wire.MAX_ID:
+        raise Denied(f"the call has more inputs than can be shown ({told[:80]}…): make it without them")
+    return f"{tool} ({told})"
+
+
+def _name(text: str) -> str:
+    return text if text.isascii() and text.isidentifier() else json.dumps(text)
+
+
+def _in_one_line(what: str, text: str) -> str:
+    """The text, if it can be shown in a line of its own: what breaks or reorders lines could pass for other lines."""
+    for char in text:
+        if char < " " or "\x7f" <= char <= "\x9f" or char in _PART_OF_NO_LINE:
+            raise Denied(f"{what} holds U+{ord(char):04X}, which nobody can read or approve: work in another one")
+    return text
 
 
 def _readable(what: str, text: str) -> str:
@@ -106,12 +140,14 @@ def _risk_of(command: str, workspace: str) -> "Risk":
     return classify(command, read_rules(f"{workspace}/.gemba/approvals.toml") if workspace else ())
 
 
-def _obtain_grant(door: "ApprovalDoor", command: str, risk: "Risk", given: HookInput, session: HookSession) -> None:
+def _obtain_grant(
+    door: "ApprovalDoor", command: str, tool: str, risk: "Risk", given: HookInput, session: HookSession
+) -> None:
     """Returns once a grant for this call is consumed."""
     seal: Payload = {
         "command": command,
         "cwd": given.word("cwd") or session.cwd,
-        "tool": given.word("tool_name"),
+        "tool": tool,
         "session_id": session.id,
         "requester": session.dispatch_id or session.id,
     }

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row
-
 from gemba.event import Draft
 from gemba.handoff.evidence import tool_use_of
-from gemba.handoff.grants import consumed_in, record_outcome
+from gemba.handoff.grants import Running, consumed_in, record_outcome
 from gemba.sessions.translator import kept_text
 from gemba.store.database import Transaction
 from gemba.text import one_line
@@ -28,7 +26,7 @@ class Outcomes:
     def __init__(self, tx: Transaction, drafts: Sequence[Draft]) -> None:
         self._tx = tx
         sessions = {draft.session_id for draft in drafts if _command(draft) is not None and draft.session_id}
-        self._waiting: list[Row[Any]] = consumed_in(tx, sessions) if sessions else []
+        self._waiting: list[Running] = consumed_in(tx, sessions) if sessions else []
 
     def record(self, draft: Draft) -> None:
         command = _command(draft) if self._waiting else None

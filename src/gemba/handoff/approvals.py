@@ -20,6 +20,7 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
+    exists,
     select,
 )
 
@@ -72,6 +73,17 @@ approvals = Table(
     Index("approvals_by_escalation", "escalation_id", "position"),
     Index("approvals_by_set", "set_id", "position"),
     Index("approvals_by_grant", "grant_state", "session_id", "consumed_at"),
+)
+
+_earlier = approvals.alias("earlier")
+# In a plan each waits for those before it: all of them used, and none of them failed.
+IN_ORDER = ~exists(
+    select(_earlier.c.id).where(
+        _earlier.c.set_id == approvals.c.set_id,
+        _earlier.c.position < approvals.c.position,
+        _earlier.c.state != RequestState.SUPERSEDED,
+        _earlier.c.grant_state.is_(None) | _earlier.c.grant_state.in_((GrantState.UNUSED, GrantState.FAILED)),
+    )
 )
 
 

@@ -6,30 +6,19 @@ it leaves a consumed grant, never a second run. Called by the approval actions a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, exists, select, update
+from sqlalchemy import Row, select, update
 
 from gemba import clock
 from gemba.errors import Conflict
 from gemba.flows import wanted
 from gemba.handoff.approval import GRANT, GrantState, RequestState
-from gemba.handoff.approvals import Approval, Call, approvals, get, sealed_of, tell_of, view
+from gemba.handoff.approvals import IN_ORDER, Approval, Call, approvals, get, sealed_of, tell_of, view
 from gemba.handoff.seal import differences, seal_hash
 from gemba.store.database import Transaction
 
 UNKNOWN_AFTER = clock.DAY  # a command that runs longer than this is not heard of any more
-
-_earlier = approvals.alias("earlier")
-# In a plan each waits for those before it: all of them used, and none of them failed.
-_IN_ORDER = ~exists(
-    select(_earlier.c.id).where(
-        _earlier.c.set_id == approvals.c.set_id,
-        _earlier.c.position < approvals.c.position,
-        _earlier.c.state != RequestState.SUPERSEDED,
-        _earlier.c.grant_state.is_(None) | _earlier.c.grant_state.in_((GrantState.UNUSED, GrantState.FAILED)),
-    )
-)
 
 
 def use(tx: Transaction, id: str, call: Call, session_id: str = "") -> Approval:
@@ -47,7 +36,7 @@ def use(tx: Transaction, id: str, call: Call, session_id: str = "") -> Approval:
             approvals.c.requester == call.requester,
             approvals.c.tool == call.tool,
             approvals.c.expires_at > tx.now,
-            _IN_ORDER,
+            IN_ORDER,
         )
         .values(
             grant_state=GrantState.CONSUMED,
@@ -88,12 +77,22 @@ def record_outcome(tx: Transaction, id: str, event: str, outcome: str = "") -> A
     return done
 
 
-def consumed_in(tx: Transaction, session_ids: set[str]) -> list[Row[Any]]:
+class Running(NamedTuple):
+    """A call that a grant has let through; `tool` is its name alone, without the inputs that were sealed with it."""
+
+    id: str
+    session_id: str
+    tool: str
+    command: str
+
+
+def consumed_in(tx: Transaction, session_ids: set[str]) -> list[Running]:
     """The grants of these sessions whose outcome nobody has told yet, the first that was used first."""
     waiting = select(approvals.c.id, approvals.c.session_id, approvals.c.tool, approvals.c.command).where(
         approvals.c.grant_state == GrantState.CONSUMED, approvals.c.session_id.in_(session_ids)
     )
-    return list(tx.connection.execute(waiting.order_by(approvals.c.consumed_at, approvals.c.id)))
+    found = tx.connection.execute(waiting.order_by(approvals.c.consumed_at, approvals.c.id))
+    return [Running(row.id, row.session_id, row.tool.partition(" (")[0], row.command) for row in found]
 
 
 def _why_not(tx: Transaction, row: Row[Any], call: Call) -> Conflict:
