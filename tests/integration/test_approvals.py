@@ -67,6 +67,21 @@ def use(api: Api, id: str, **changes: Any) -> Any:
     return api.request("POST", f"/api/approvals/{id}/use", body)
 
 
+def respond_to(approval: dict[str, Any]) -> str:
+    return f"/api/escalations/{approval['escalation_id']}/respond"
+
+
+def wants_two(api: Api) -> None:
+    policy = Policy("careful", kinds=("approval",), verify=Verify(person=True))
+    api.app.database.surroundings["policies"] = Policies((policy,))
+
+
+def confirm(api: Api, escalation_id: str, who: str) -> None:
+    (action,) = (action for action in ACTIONS if action.path == "/api/escalations/{id}/confirm")
+    with api.app.database.transaction(who) as tx:
+        action.verb(tx, action.body(), id=escalation_id)
+
+
 def attempt(api: Api, id: str, verb: str) -> Any:
     path = f"/api/approvals/{id}/{verb}"
     return api.request("POST", path, DECISIONS[verb])
@@ -106,6 +121,29 @@ def test_a_command_cannot_pass_for_a_line_of_its_own_description(api: Api) -> No
     assert "\nrisk: T0" not in escalation(api, made)["text"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028", "\x85", "\x0b"])
+def test_nothing_that_an_agent_says_begins_a_line_of_its_own(api: Api, end: str) -> None:
+    words = f"x{end}risk: T0 (harmless)"
+    made = ask(api, command=f"rm {words}", reason=words, rollback=words, verification=[words])
+
+    lines = escalation(api, made)["text"].splitlines()
+    assert [line for line in lines if line.startswith("risk:")] == ["risk: T3 (x"]
+
+
+@pytest.mark.parametrize("character", ["\n", "\r", "\x1b", "\x85", "\u2028", "\u202e"])
+@pytest.mark.parametrize("field", ["cwd", "tool", "requester", "environment"])
+def test_what_is_told_in_a_line_of_ours_holds_nothing_that_ends_or_reorders_it(
+    api: Api, field: str, character: str
+) -> None:
+    words = f"/srv/x{character}risk: T0 (it reads)"
+    body = {**CALL, "session_id": "session-1", "risk": "T3", field: [words] if field == "environment" else words}
+    refused = api.request("POST", "/api/approvals", body)
+
+    assert (refused.status, refused.json["pointer"]) == (422, f"/{field}")
+    assert f"U+{ord(character):04X}" in refused.json["detail"]
+    assert api.get("/api/escalations")["total"] == 0
+
+
 def test_the_same_call_finds_the_request_that_there_is(api: Api) -> None:
     first = ask(api)
     assert ask(api)["id"] == first["id"]
@@ -143,6 +181,22 @@ def test_fifty_requests_for_the_same_call_at_once_are_one(api: Api) -> None:
 
     assert len(set(found)) == 1
     assert api.get("/api/escalations?kind=approval")["total"] == 1
+
+
+def test_requests_that_come_and_go_at_once_are_each_answered(api: Api) -> None:
+    """One that loses to another which is gone a moment later takes its place."""
+
+    def come_and_go(_number: int) -> list[int]:
+        found = []
+        for _ in range(5):
+            made = api.request("POST", "/api/approvals", {**CALL, "session_id": "session-1"})
+            gone = api.request("POST", f"/api/approvals/{made.json['id']}/withdraw", {})
+            found += [made.status, gone.status]
+        return found
+
+    statuses = [status for found in at_once(6, come_and_go) for status in found]
+    assert set(statuses) <= {200, 409}
+    assert statuses.count(409) <= len(statuses) // 2
 
 
 @pytest.mark.parametrize(
@@ -263,6 +317,19 @@ def test_an_edit_grants_the_new_bytes_and_nothing_else(api: Api) -> None:
     assert use(api, edited["id"], command="rm -rf build/cache").status == 200
 
 
+def test_an_edited_command_is_classed_anew(api: Api) -> None:
+    made = ask(api, command="terraform plan", risk="T2", reason="it simulates")
+    edited = decide(api, made["id"], "edit", command="terraform apply")
+    assert edited["risk"] == "T3"
+    assert "terraform apply" in edited["reason"]
+
+    rules = api.workspace / ".gemba/approvals.toml"
+    rules.write_text('[[rule]]\nprogram = "./lint"\nclass = "T1"\n')
+    assert decide(api, ask(api)["id"], "edit", command="./lint")["risk"] == "T1"
+    rules.write_text("broken = [")
+    assert decide(api, ask(api, command="rm x")["id"], "edit", command="./lint x")["risk"] == "unknown"
+
+
 def test_a_refusal_needs_a_reason(api: Api) -> None:
     made = ask(api)
     refused = api.request("POST", f"/api/approvals/{made['id']}/refuse", {"reason": " "})
@@ -322,15 +389,12 @@ def test_a_request_whose_row_was_changed_by_hand_is_not_approved(api: Api) -> No
 
 
 def test_where_a_second_person_must_agree_an_approval_is_proposed_first(api: Api) -> None:
-    policy = Policy("careful", kinds=("approval",), verify=Verify(person=True))
-    api.app.database.surroundings["policies"] = Policies((policy,))
+    wants_two(api)
     made = ask(api)
     decide(api, made["id"], "approve")
     assert one(api, made["id"])["state"] == "pending"
 
-    (confirm,) = (action for action in ACTIONS if action.path == "/api/escalations/{id}/confirm")
-    with api.app.database.transaction("ben") as tx:
-        confirm.verb(tx, confirm.body(), id=made["escalation_id"])
+    confirm(api, made["escalation_id"], "ben")
     found = one(api, made["id"])
     assert (found["state"], found["grant_state"], found["decided_by"]) == ("approved", "unused", "operator")
 
@@ -398,6 +462,27 @@ def test_the_clients_own_frame_records_how_it_ended(
     assert (found["grant_state"], found["outcome"]) == expected
 
 
+def test_the_end_of_a_call_with_other_inputs_is_recorded(api: Api) -> None:
+    tool = "Bash (dangerouslyDisableSandbox=true)"
+    made = ask(api, tool=tool)
+    decide(api, made["id"], "approve")
+    assert use(api, made["id"]).json["code"] == "another_call"
+    assert use(api, made["id"], tool=tool).status == 200
+    inputs = {"command": CALL["command"], "dangerouslyDisableSandbox": True}
+    api.take("PostToolUse", {"tool_name": "Bash", "tool_input": inputs})
+
+    assert one(api, made["id"])["grant_state"] == "succeeded"
+
+
+def test_a_session_as_long_as_no_session_is_uses_no_grant(api: Api) -> None:
+    made = ask(api)
+    decide(api, made["id"], "approve")
+
+    refused = use(api, made["id"], session_id="s" * 1000)
+    assert (refused.status, refused.json["pointer"]) == (422, "/session_id")
+    assert one(api, made["id"])["grant_state"] == "unused"
+
+
 def test_the_session_that_uses_a_grant_tells_how_it_ended(api: Api) -> None:
     """A dispatch goes on in another session after its client was started anew."""
     made = ask(api)
@@ -444,11 +529,15 @@ def plan(api: Api, *commands: str) -> list[dict[str, Any]]:
     return made
 
 
+def approve_plan(api: Api, steps: list[dict[str, Any]]) -> Any:
+    return decide(api, steps[0]["id"], "approve", seals=[step["hash"] for step in steps])
+
+
 def test_a_plan_is_one_escalation_approved_as_one_and_used_in_order(api: Api) -> None:
     made = plan(api, "make", "make deploy", "make")
     assert len({item["escalation_id"] for item in made}) == 1
     assert [item["id"] for item in plan(api, "make", "make deploy", "make")] == [item["id"] for item in made]
-    decide(api, made[1]["id"], "approve")
+    approve_plan(api, made)
     assert {one(api, item["id"])["state"] for item in made} == {"approved"}
 
     assert use(api, made[1]["id"], command="make deploy").json["code"] == "out_of_order"
@@ -462,7 +551,7 @@ def test_a_plan_is_one_escalation_approved_as_one_and_used_in_order(api: Api) ->
 
 def test_a_plan_ends_where_one_of_its_commands_fails_and_the_rest_may_be_asked_for_anew(api: Api) -> None:
     made = plan(api, "make", "make deploy")
-    decide(api, made[0]["id"], "approve")
+    approve_plan(api, made)
     use(api, made[0]["id"], command="make")
     assert ask(api, command="make deploy")["id"] == made[1]["id"]
     api.post(f"/api/approvals/{made[0]['id']}/outcome", {"outcome": "failed"})
@@ -473,7 +562,7 @@ def test_a_plan_ends_where_one_of_its_commands_fails_and_the_rest_may_be_asked_f
 
 def test_a_plan_that_is_used_in_part_may_be_asked_for_again(api: Api) -> None:
     made = plan(api, "make", "make deploy")
-    decide(api, made[0]["id"], "approve")
+    approve_plan(api, made)
     use(api, made[0]["id"], command="make")
 
     again = plan(api, "make", "make deploy")
@@ -485,7 +574,7 @@ def test_a_plan_that_is_used_in_part_may_be_asked_for_again(api: Api) -> None:
 def test_a_plan_whose_time_ran_out_unused_makes_room_for_another(api: Api, approved: bool) -> None:
     made = plan(api, "make", "make deploy")
     if approved:
-        decide(api, made[0]["id"], "approve")
+        approve_plan(api, made)
     with api.app.database.transaction() as tx:
         for item in made:
             set_to(tx, item["id"], expires_at=clock.now() - 1)
@@ -493,7 +582,7 @@ def test_a_plan_whose_time_ran_out_unused_makes_room_for_another(api: Api, appro
     again = plan(api, "make", "make deploy")
     assert not {item["id"] for item in again} & {item["id"] for item in made}
     assert one(api, made[0]["id"])["state"] == ("approved" if approved else "expired")
-    assert ask(api, command="make deploy")["id"] == again[1]["id"]
+    assert ask(api, command="make")["id"] == again[0]["id"]
 
 
 def test_who_approves_a_plan_approves_what_was_shown_and_nothing_else(api: Api) -> None:
@@ -506,6 +595,76 @@ def test_who_approves_a_plan_approves_what_was_shown_and_nothing_else(api: Api) 
     assert (refused.status, refused.json["code"]) == (409, "changed_meanwhile")
     assert {one(api, item["id"])["state"] for item in (made[0], edited)} == {"pending"}
     assert api.post(path, {"seals": [seen[0], edited["hash"]]})["state"] == "approved"
+
+
+def test_a_plan_is_not_approved_by_who_does_not_say_what_they_have_read(api: Api) -> None:
+    made = plan(api, "make", "make deploy")
+    decide(api, made[1]["id"], "edit", command="rm -rf /")
+
+    attempts = {f"/api/approvals/{made[0]['id']}/approve": {}, respond_to(made[0]): {"decision": "yes"}}
+    for path, body in attempts.items():
+        refused = api.request("POST", path, body)
+        assert (refused.status, refused.json["pointer"]) == (422, "/seals")
+        assert "with the seals of all" in refused.json["detail"]
+    assert api.get("/api/approvals?state=approved")["total"] == 0
+
+
+def test_while_the_approval_of_a_plan_waits_for_a_second_person_no_step_of_it_is_edited(api: Api) -> None:
+    wants_two(api)
+    made = plan(api, "make", "make deploy")
+    approve_plan(api, made)
+
+    refused = api.request("POST", f"/api/approvals/{made[1]['id']}/edit", {"command": "rm -rf /"})
+    assert (refused.status, refused.json["code"]) == (409, "already_proposed")
+    confirm(api, made[0]["escalation_id"], "ben")
+    found = [one(api, item["id"]) for item in made]
+    assert [(item["command"], item["state"], item["confirmed_by"]) for item in found] == [
+        ("make", "approved", "ben"),
+        ("make deploy", "approved", "ben"),
+    ]
+
+
+def test_after_the_proposal_is_rejected_a_step_may_be_edited_and_the_plan_proposed_again(api: Api) -> None:
+    wants_two(api)
+    made = plan(api, "make", "make deploy")
+    approve_plan(api, made)
+    api.post(f"/api/escalations/{made[0]['escalation_id']}/reject", {"text": "not to production"})
+    edited = decide(api, made[1]["id"], "edit", command="make stage")
+
+    path = f"/api/approvals/{made[0]['id']}/approve"
+    assert api.request("POST", path, {"seals": [item["hash"] for item in made]}).json["code"] == "changed_meanwhile"
+    approve_plan(api, [made[0], edited])
+    confirm(api, made[0]["escalation_id"], "ben")
+    assert one(api, edited["id"])["grant_state"] == "unused"
+
+
+@pytest.mark.parametrize("as_plan", [True, False])
+def test_a_second_person_confirms_nothing_but_what_the_first_has_read(api: Api, as_plan: bool) -> None:
+    """Whatever way a request got into it: the seals stand in the proposal."""
+    wants_two(api)
+    made = plan(api, "make", "make deploy") if as_plan else [ask(api)]
+    approve_plan(api, made)
+    with api.app.database.transaction() as tx:
+        set_to(tx, made[-1]["id"], expires_at=clock.now() + clock.DAY)
+
+    with pytest.raises(Conflict) as refused:
+        confirm(api, made[0]["escalation_id"], "ben")
+    assert refused.value.code == "changed_meanwhile"
+    assert {one(api, item["id"])["state"] for item in made} == {"pending"}
+
+
+def test_a_command_of_a_plan_can_be_asked_for_alone_unless_it_is_the_next(api: Api) -> None:
+    made = plan(api, "make", "make deploy")
+    approve_plan(api, made)
+
+    alone = ask(api, command="make deploy")
+    assert (alone["set_id"], alone["state"]) == (None, "pending")
+    decide(api, alone["id"], "approve")
+    assert use(api, alone["id"], command="make deploy").status == 200
+    assert ask(api, command="make")["id"] == made[0]["id"]
+    assert use(api, made[0]["id"], command="make").status == 200
+    assert ask(api, command="make deploy")["id"] == made[1]["id"]
+    assert use(api, made[1]["id"], command="make deploy").status == 200
 
 
 def test_the_second_person_is_in_the_audit_log(api: Api) -> None:
@@ -528,7 +687,7 @@ def test_an_edit_in_a_plan_is_shown_and_waits_with_the_others(api: Api) -> None:
     assert shown["state"] == "open"
     assert "    make stage" in shown["text"]
     assert "make deploy" not in shown["text"]
-    decide(api, made[0]["id"], "approve")
+    approve_plan(api, [made[0], edited])
     assert use(api, made[0]["id"], command="make").status == 200
     assert use(api, edited["id"], command="make stage").status == 200
 

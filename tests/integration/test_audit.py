@@ -349,6 +349,23 @@ def test_approvals_at_the_command_line(operator: Operator) -> None:
     assert "illegal" not in operator.refused("approval", "approve", third["id"])
 
 
+def test_a_plan_is_shown_at_the_command_line_before_it_is_approved(operator: Operator) -> None:
+    steps = [{"command": command, "cwd": "/srv", "tool": "Bash", "risk": "T3"} for command in ("rm one", "rm two")]
+    with open_door(str(operator.workspace)) as door:
+        made = door.post("/api/approvals/sets", {"steps": steps, "session_id": "s", "requester": "r"})["approvals"]
+    id = made[1]["id"]
+
+    told = operator.run("approval", "approve", id, stdin="n\n")
+    assert told.returncode == 1
+    assert told.stderr.index("rm one") < told.stderr.index("rm two") < told.stderr.index("Approve these 2 commands")
+    assert operator.run("approval", "approve", id).returncode == 1
+    assert "not what was shown" in operator.refused("approval", "approve", id, "--seal", made[1]["hash"])
+    assert "2 waiting" in operator.ok("approval")
+    done = operator.run("approval", "approve", id, "--json", stdin="y\n")
+    assert json.loads(done.stdout)["state"] == "approved"
+    assert operator.ok("approval", "list") == "Nothing waits for approval.\n"
+
+
 def test_a_hash_is_of_the_stored_text(decided: Api) -> None:
     with decided.app.database.read() as connection:
         assert all(entry.hash == hash_entry(entry) for entry in entries(connection))

@@ -27,6 +27,7 @@ from gemba.config import open_workspace
 from gemba.handoff.risk import classify, read_rules
 from gemba.text import one_line, showable
 
+_MOST = 500  # of one page; a plan has far fewer
 _COLOURS = {"pending": "yellow", "approved": "green", "refused": "red"}
 
 
@@ -95,16 +96,19 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
 
 @command.command(short_help="Let exactly this run, once.")
 @click.argument("id", shell_complete=ids_of("approvals", state="pending"))
+@click.option("--seal", "seals", multiple=True, metavar="HASH", help="What you have read; of a plan each, in order.")
 @json_option
 @click.pass_obj
-def approve(folder: str | None, id: str, as_json: bool) -> None:
-    """Let the command of the request ID run, once and exactly as it is shown. Of a plan, all of its commands in order.
+def approve(folder: str | None, id: str, seals: tuple[str, ...], as_json: bool) -> None:
+    """Let the command of the request ID run, once and exactly as it is shown. Of a plan, all of its commands in order:
+    they are shown first and you are asked, unless you name their seals.
 
     \b
     Example:
       gemba approval approve 3fa9c1
     """
-    decided = act(folder, "approval", id, "approve", {}, state="pending")
+    id, read = (id, list(seals)) if seals else _read(folder, id)
+    decided = act(folder, "approval", id, "approve", {"seals": read}, state="pending")
     tell(decided, as_json, _told(decided, "approved", "it may run once"))
 
 
@@ -169,6 +173,21 @@ def risk(folder: str | None, line: str, as_json: bool) -> None:
     )
     for part in found.parts if len(found.parts) > 1 else ():
         click.echo(f"  {part.level:<8}{one_line(part.command, width() - 10)}")
+
+
+def _read(folder: str | None, id: str) -> tuple[str, list[str]]:
+    """The request's id and the seals of what would run. A plan, whose steps may be edited, is shown and asked about."""
+    with open_door(folder) as door:
+        item = door.get(item_path("approvals", find_id(door, "approval", id, state="pending")))
+        if item["set_id"] is None or item["state"] != "pending":
+            return item["id"], [item["hash"]]
+        found = door.get("/api/approvals", escalation=item["escalation_id"], state="pending", limit=_MOST)
+    plan = sorted(found["approvals"], key=lambda step: step["position"])
+    for step in plan:
+        click.echo("\n".join(_lines(step, step["id"])) + "\n", err=True)
+    many = "this plan of one command" if len(plan) == 1 else f"these {len(plan)} commands, in this order"
+    click.confirm(f"Approve {many}?", abort=True, err=True)
+    return item["id"], [step["hash"] for step in plan]
 
 
 def _told(item: dict[str, Any], done: str, rest: str) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy import Row
 
 from gemba import clock, wire
 from gemba.action import Action
-from gemba.errors import Conflict, Invalid
+from gemba.errors import Invalid
 from gemba.escalations import granting, verifier
 from gemba.escalations.answer import checked_text
 from gemba.escalations.escalation import Escalation, Respond
@@ -69,7 +69,7 @@ class ApprovalSet(msgspec.Struct, frozen=True):
 
 class Approve(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A remark for the record, if there is one. `seals` are the hashes of all that was shown, in the order of the
-    plan: where something else waits by now, nothing is approved."""
+    plan: where something else waits by now, nothing is approved. A plan is not approved without them."""
 
     reason: str = ""
     seals: Annotated[list[str], msgspec.Meta(min_length=1, max_length=50)] | None = None
@@ -98,7 +98,7 @@ class Use(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cwd: str
     tool: str
     requester: str
-    session_id: str = ""
+    session_id: Annotated[str, msgspec.Meta(max_length=wire.MAX_ID)] = ""
 
 
 class Ended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,9 +141,7 @@ def request_set(tx: Transaction, body: RequestSet) -> ApprovalSet:
 
 
 def approve(tx: Transaction, body: Approve, *, id: str) -> Approval:
-    if body.seals is not None:
-        _check_seals(tx, id, body.seals)
-    return _decide(tx, id, "approved", Respond(decision="yes", text=body.reason or None))
+    return _decide(tx, id, "approved", Respond(decision="yes", text=body.reason or None), body.seals)
 
 
 def edit(tx: Transaction, body: Edit, *, id: str) -> Approval:
@@ -152,6 +150,7 @@ def edit(tx: Transaction, body: Edit, *, id: str) -> Approval:
     escalation = get_locked(tx, row.escalation_id)
     member = approvals.get_locked(tx, id)
     if member.set_id is not None:
+        verifier.require_none(escalation)
         return granting.edit_in_plan(tx, escalation, member, body.command)
     decided = _decide(tx, id, "edited", Respond(decision="modify", text=body.command))
     return decided if decided.superseded_by is None else view(approvals.get(tx.connection, decided.superseded_by))
@@ -194,30 +193,24 @@ ACTIONS = (
 )
 
 
-def respond(tx: Transaction, row: Row[Any], body: Respond) -> Escalation:
+def respond(tx: Transaction, row: Row[Any], body: Respond, seals: list[str] | None = None) -> Escalation:
     """Answer the escalation of a request: its decision is carried out, or proposed where a policy wants that."""
-    given = msgspec.structs.replace(granting.judge(body), who=tx.actor)
+    given = msgspec.structs.replace(granting.judge(body), who=tx.actor, seals=seals)
     verify = None if row.policy is None else policy_of(row).verify
     if verify is not None:
+        if given.decision == "yes":  # what is confirmed later is what waits now
+            seals = granting.read_seals(approvals.of_escalation(tx, row.id), seals)
+            given = msgspec.structs.replace(given, seals=seals)
         return verifier.propose(tx, row, given, verify, 0)
     return granting.carry_out(tx, row, given)
 
 
-def _decide(tx: Transaction, id: str, event: str, body: Respond) -> Approval:
+def _decide(tx: Transaction, id: str, event: str, body: Respond, seals: list[str] | None = None) -> Approval:
     row = approvals.get(tx.connection, id)
     escalation = get_locked(tx, row.escalation_id)
     requests.check(tx, approvals.get_locked(tx, id), event)
-    respond(tx, escalation, body)
+    respond(tx, escalation, body, seals)
     return view(approvals.get(tx.connection, id))
-
-
-def _check_seals(tx: Transaction, id: str, seen: list[str]) -> None:
-    """Whoever approves a plan approves what they have read: not what somebody else has put into it meanwhile."""
-    escalation = get_locked(tx, approvals.get(tx.connection, id).escalation_id)
-    waiting = [row.hash for row in approvals.of_escalation(tx, escalation.id)]
-    if waiting and waiting != seen:
-        message = "what waits is not what was shown: it was edited meanwhile; read it again"
-        raise Conflict(message, code="changed_meanwhile", pointer="/seals", found=seen, allowed=waiting)
 
 
 def _step(wanted: Wanted, requester: str, session_id: str) -> Step:

@@ -110,6 +110,7 @@ class Reply(msgspec.Struct, frozen=True):
     who: str | None = None
     confirmed_by: str | None = None
     rule_id: str | None = None
+    seals: list[str] | None = None  # of the commands that were read, where it approves some
 
 
 class Resolution(msgspec.Struct, frozen=True):
@@ -178,6 +179,7 @@ class Proposal(msgspec.Struct, frozen=True):
     verifier: Literal["check", "person"]
     state: Literal["waiting", "refused"]
     note: str | None
+    seals: list[str] | None = None  # of the commands that it approves
 
 
 class Escalation(msgspec.Struct, frozen=True):

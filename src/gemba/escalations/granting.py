@@ -6,6 +6,7 @@ decided without the other. Called wherever such an escalation is answered: by a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import msgspec
 from sqlalchemy import Row, update
 
 from gemba import clock
-from gemba.errors import Invalid
+from gemba.errors import Conflict, Invalid
 from gemba.escalations.answer import checked_text
 from gemba.escalations.escalation import Escalation, Reply, Respond
 from gemba.escalations.store import already, escalations, settle
@@ -26,6 +27,7 @@ from gemba.text import one_line
 KIND = "approval"
 _DECISIONS = ["yes", "no", "modify"]
 _TITLE_WIDTH = 80
+_LINE_ENDS = re.compile("\r\n|[\n-\r\x1c-\x1e\x85\u2028\u2029]")  # whatever some reader begins a line after
 
 
 def judge(body: Respond) -> Reply:
@@ -55,6 +57,7 @@ def carry_out(tx: Transaction, row: Row[Any], given: Reply) -> Escalation:
     who = Decider(given.who or tx.actor, given.confirmed_by)
     match given.decision:
         case "yes":
+            read_seals(waiting, given.seals)
             for one in waiting:
                 requests.check(tx, one, "approved")
             for one in waiting:
@@ -68,6 +71,19 @@ def carry_out(tx: Transaction, row: Row[Any], given: Reply) -> Escalation:
             for one in waiting:
                 requests.refuse(tx, one, who, given.text)
     return settle(tx, row, "resolved", given)
+
+
+def read_seals(waiting: Sequence[Row[Any]], seen: list[str] | None) -> list[str]:
+    """The seals of what waits, which must be those that were read: whoever approves a plan does not approve what
+    somebody else has put into it meanwhile. A single request is another one once it is edited, and needs none."""
+    now = [one.hash for one in waiting]
+    if seen is None and any(one.set_id is not None for one in waiting):
+        message = "it is a plan, in which steps can be edited: approve it by one of its requests, with the seals of all"
+        raise Invalid(message, code="missing_field", pointer="/seals", allowed="the hashes of its steps, in order")
+    if seen is not None and waiting and seen != now:
+        message = "what waits is not what was shown: it was edited meanwhile; read it again"
+        raise Conflict(message, code="changed_meanwhile", pointer="/seals", found=seen, allowed=now)
+    return now
 
 
 def refuse(tx: Transaction, row: Row[Any], reason: str) -> None:
@@ -129,7 +145,7 @@ def _words(one: Approval) -> str:
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.split("\n"))
+    return "    " + _LINE_ENDS.sub(lambda end: f"{end[0]}    ", text)
 
 
 def _missing(name: str, allowed: str | list[str]) -> Invalid:

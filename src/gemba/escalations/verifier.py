@@ -25,13 +25,7 @@ from gemba.store.database import Transaction
 
 def propose(tx: Transaction, row: Row[Any], given: Reply, verify: Verify, hold: int) -> Escalation:
     """Put an answer forward. One at a time: the next only after this one was refused."""
-    if row.proposal is not None and (waiting := _proposal(row)).state == "waiting":
-        raise Conflict(
-            f"{waiting.by} has proposed an answer already, which waits to be verified: {waiting.text}",
-            code="already_proposed",
-            found=waiting.by,
-            escalation=view(row),
-        )
+    require_none(row)
     proposal = Proposal(
         text=given.text,
         option=given.option,
@@ -44,12 +38,24 @@ def propose(tx: Transaction, row: Row[Any], given: Reply, verify: Verify, hold: 
         verifier="person" if verify.person else "check",
         state="waiting",
         note=None,
+        seals=given.seals,
     )
     _keep(tx, row, proposal)
     tx.emit(Draft("escalation.proposed", _told(proposal), row.session_id, row.id))
     if not verify.person:
         wanted.want(tx, "verify", [Call(f"verify/{row.id}/{tx.now}", {"id": row.id, "at": proposal.at})])
     return view(get(tx.connection, row.id))
+
+
+def require_none(row: Row[Any]) -> None:
+    """While a proposal waits, nothing may change what it is about."""
+    if row.proposal is not None and (waiting := _proposal(row)).state == "waiting":
+        raise Conflict(
+            f"{waiting.by} has proposed an answer already, which waits to be verified: {waiting.text}",
+            code="already_proposed",
+            found=waiting.by,
+            escalation=view(row),
+        )
 
 
 def confirm(tx: Transaction, row: Row[Any]) -> Escalation:
@@ -83,6 +89,7 @@ def give(tx: Transaction, row: Row[Any], proposal: Proposal, confirmed_by: str |
         action=proposal.action,
         who=proposal.by,
         confirmed_by=confirmed_by,
+        seals=proposal.seals,
     )
     if row.kind == granting.KIND:
         return granting.carry_out(tx, row, passed)

@@ -14,10 +14,11 @@ import msgspec
 from sqlalchemy import Row, insert, or_, select, update
 
 from gemba import clock, wire
-from gemba.errors import Conflict, Invalid
+from gemba.errors import Conflict, GembaError, Invalid
 from gemba.flows import wanted
 from gemba.handoff.approval import REQUEST, GrantState, RequestState
-from gemba.handoff.approvals import Approval, Call, approvals, get, of_set, sealed_of, tell_of, view
+from gemba.handoff.approvals import IN_ORDER, Approval, Call, approvals, get, of_set, sealed_of, tell_of, view
+from gemba.handoff.risk import Risk, classify, read_rules
 from gemba.handoff.seal import Sealed, digest, fault_of, seal_hash
 from gemba.store.database import Transaction
 
@@ -41,12 +42,12 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 def known(tx: Transaction, call: Call) -> Row[Any] | None:
     """The request that there is for a call: one that waits, one whose grant is unused, or one whose answer the
-    requester has not been told of yet. Of a plan, the first whose turn has not passed."""
+    requester has not been told of yet. Of a plan only the one that is next: the others can be asked for alone."""
     live = approvals.c.live_key.is_not(None)
     untold = approvals.c.told_at.is_(None) & approvals.c.state.in_((RequestState.REFUSED, RequestState.SUPERSEDED))
     query = (
         select(approvals)
-        .where(approvals.c.call_key == call.key, or_(live, untold), approvals.c.requester == call.requester)
+        .where(approvals.c.call_key == call.key, or_(live & IN_ORDER, untold), approvals.c.requester == call.requester)
         .order_by(live.desc(), approvals.c.created_at, approvals.c.position)
         .limit(1)
     )
@@ -70,11 +71,11 @@ def create(
         rows.append(_row(sealed, step, escalation_id, step.call.key if set_id is None else f"{set_id}/{position}"))
     if as_set:  # a plan is known by the key of its first, as long as that is not used
         rows[0]["live_key"] = set_key(steps)
-    inserted = tx.insert_new(approvals, rows[:1], "live_key")
-    if not inserted:
-        there = tx.connection.execute(select(approvals).where(approvals.c.live_key == rows[0]["live_key"])).one()
-        same = [there] if there.set_id is None else of_set(tx.connection, there.set_id)
-        return [view(row) for row in same], False
+    while not tx.insert_new(approvals, rows[:1], "live_key"):
+        there = live(tx, rows[0]["live_key"])
+        if there is not None:  # else it was decided or used in between, and there is room for this one
+            same = [there] if there.set_id is None else of_set(tx.connection, there.set_id)
+            return [view(row) for row in same], False
     if rows[1:]:
         tx.connection.execute(insert(approvals), rows[1:])
     made = [view(get(tx.connection, row["id"])) for row in rows]
@@ -132,11 +133,12 @@ def edit(tx: Transaction, row: Row[Any], command: str, who: Decider) -> Approval
     call = Call(command, old.cwd, old.requester, old.tool)
     if command == old.command:
         raise Invalid("command is the same as before", code="unchanged", pointer="/command", allowed="another command")
+    risk = _risk_of(tx, command)
     step = Step(
         call=call,
         session_id=row.session_id,
-        risk=row.risk,
-        reason=row.reason,
+        risk=risk.level,
+        reason=risk.reason[: wire.MAX_TEXT],
         environment=old.environment,
         rollback=old.rollback,
         verification=old.verification,
@@ -157,6 +159,16 @@ def edit(tx: Transaction, row: Row[Any], command: str, who: Decider) -> Approval
         return approve(tx, made, who)
     watch(tx, sealed.id)
     return view(made)
+
+
+def _risk_of(tx: Transaction, command: str) -> Risk:
+    """By the workspace's rules where they can be read; else by what is known of every command."""
+    root = tx.surroundings.get("workspace")
+    try:
+        rules = () if root is None else read_rules(f"{root}/.gemba/approvals.toml")
+    except GembaError:
+        rules = ()
+    return classify(command, rules)
 
 
 def refuse(tx: Transaction, row: Row[Any], who: Decider, reason: str) -> Approval:
