@@ -24,6 +24,7 @@ from gemba.handoff.status import PlanStatus, Progress
 from gemba.testing import retry_until
 from gemba.text import storable
 from tests.fixtures.api import Api
+from tests.fixtures.handed import envelope, wish
 from tests.fixtures.hooks import SESSION, answer, hook
 from tests.fixtures.operator import Operator
 from tests.fixtures.servers import BIN, RunningServer
@@ -346,6 +347,56 @@ def test_only_a_person_starts_the_count_of_in_progress_anew(api: Api, app: App) 
     start_turn(app, id, by_person=True)
     assert dispatches.progress_of(row_of(app, id)) == Progress(S.IN_PROGRESS, 0)
     assert one(api, id)["turn"] == 3
+
+
+def stop(api: Api, dispatch: dict[str, Any], document: dict[str, Any], session: str = "s1") -> None:
+    """The frame of a client's hook at the end of a turn."""
+    ids = {"dispatch_id": dispatch["id"], "agent_id": dispatch["agent_id"], "event": "Stop"}
+    api.take("GembaHandoff", {**ids, "envelope": document}, session)
+
+
+def test_a_hook_that_tells_late_of_what_its_agent_handed_over_ends_no_later_turn(api: Api) -> None:
+    dispatch = api.post("/api/dispatches", wish(session_id="s1"))
+    document = envelope(dispatch)
+    body = {"envelope": document, "dispatch_id": dispatch["id"]}
+    first = api.post("/api/handoffs", body)
+    api.post(f"/api/dispatches/{dispatch['id']}/turn", {"reason": "revise"})
+    stop(api, dispatch, document, "s0")
+
+    after = one(api, dispatch["id"])
+    assert (after["status"], after["turn"], after["completed_at"]) == ("IN_PROGRESS", 2, None)
+    assert (after["accepted_id"], after["session_id"]) == (first["id"], "s1")
+    (only,) = api.get("/api/handoffs")["handoffs"]
+    assert (only["id"], only["event"]) == (first["id"], "Stop")
+
+
+@pytest.mark.parametrize("first_told_by", ["its agent", "a hook", "both"])
+def test_an_agent_that_ends_the_next_turn_in_the_same_words_is_heard(api: Api, first_told_by: str) -> None:
+    dispatch = api.post("/api/dispatches", wish(session_id="s1"))
+    body = {"envelope": envelope(dispatch), "dispatch_id": dispatch["id"]}
+    if first_told_by != "a hook":
+        api.post("/api/handoffs", body)
+    if first_told_by != "its agent":
+        stop(api, dispatch, body["envelope"])
+    assert api.get("/api/handoffs")["total"] == 1
+    api.post(f"/api/dispatches/{dispatch['id']}/turn", {"reason": "revise"})
+    if first_told_by == "its agent":
+        api.post("/api/handoffs", body)
+    else:
+        stop(api, dispatch, body["envelope"])
+
+    after = one(api, dispatch["id"])
+    assert (after["status"], after["turn"], api.get("/api/handoffs")["total"]) == ("COMPLETE", 2, 2)
+
+
+def test_its_session_is_the_one_that_spoke_last_which_an_answer_goes_to(api: Api) -> None:
+    dispatch = api.post("/api/dispatches", wish())
+    stop(api, dispatch, envelope(dispatch, "IN_PROGRESS", "more to do"), "first")
+    stop(api, dispatch, envelope(dispatch, "NEEDS_INPUT", "A or B?"), "second")
+
+    assert one(api, dispatch["id"])["session_id"] == "second"
+    (asked,) = api.get("/api/escalations?kind=needs_input")["escalations"]
+    assert asked["session_id"] == "second"
 
 
 def test_a_dispatch_that_is_not_there_has_no_turns(api: Api) -> None:

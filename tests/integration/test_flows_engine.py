@@ -82,7 +82,8 @@ class Bench:
     @contextmanager
     def running(self, executor: str = "here.0", known: Mapping[str, FlowFunction] | None = None) -> Iterator[Engine]:
         """An engine in a thread of its own: the event loop of one is of no use to the next."""
-        engine = Engine(self.database, self.file, executor, known or self.table.flows, NEWS, self.lease)
+        origin = executor.split(".")[0]
+        engine = Engine(self.database, self.file, executor, known or self.table.flows, NEWS, self.lease, origin=origin)
         started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         with ThreadPoolExecutor(1) as threads:
             running = threads.submit(asyncio.run, self._run(engine, started))
@@ -107,9 +108,9 @@ class Bench:
             self.database.on_commit.remove(hub.nudge)
             filling.cancel()
 
-    def want(self, name: str, *refs: str, **args: Any) -> None:
+    def want(self, name: str, *refs: str, origin: str | None = None, **args: Any) -> None:
         with self.database.transaction() as tx:
-            wanted.want(tx, name, [Call(f"{name}/{ref}", {"ref": ref, **args}) for ref in refs])
+            wanted.want(tx, name, [Call(f"{name}/{ref}", {"ref": ref, **args}) for ref in refs], origin=origin)
             tx.emit(Draft("turn_ended", {}))
 
     def let_go(self, *refs: str) -> None:
@@ -258,6 +259,37 @@ def test_the_runs_of_an_executor_that_stands_still_are_taken_over_within_its_lea
     assert [(entry["executor"], entry["runs"]) for entry in taken] == [("there.0", 2)]
     with bench.database.read() as connection:
         assert connection.execute(text("select id from executors")).scalars().all() == ["here.0"]
+
+
+def test_what_one_origin_alone_can_run_waits_for_it(bench: Bench) -> None:
+    bench.want("work", "theirs", origin="there")
+    bench.want("work", "anybody's")
+    with bench.running("here.0"):
+        bench.until(lambda: bench.words("anybody's") == ["begun", "done"])
+        bench.want("work", "ours", origin="here")
+        bench.until(lambda: bench.rows().keys() == {"work/theirs"})
+    assert bench.words("ours") == ["begun", "done"]
+    assert bench.words("theirs") == []
+
+    with bench.running("there.0"):
+        bench.until(lambda: not bench.rows())
+    assert bench.words("theirs") == ["begun", "done"]
+
+
+def test_what_one_origin_alone_can_run_is_given_back_by_whoever_takes_over_from_the_dead(bench: Bench) -> None:
+    bench.want("wait", "theirs", origin="there")
+    with bench.running("there.0") as engine:
+        bench.until(lambda: len(engine.waits) == 1)
+    bench.lease = clock.SECOND // 2
+    with bench.running("here.0"):
+        bench.until(lambda: not bench.rows()["wait/theirs"].started)
+    assert bench.words("theirs") == ["begun"]
+    assert bench.rows()["wait/theirs"].trouble is None
+    bench.let_go("theirs")
+
+    with bench.running("there.0"):
+        bench.until(lambda: not bench.rows())
+    assert bench.words("theirs") == ["begun", "begun", "let go"]
 
 
 def test_a_run_that_runs_nowhere_is_found_and_taken_up_again(bench: Bench) -> None:

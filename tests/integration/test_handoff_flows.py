@@ -8,7 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from gemba.app import ACTIONS
+from gemba import clock, wire
+from gemba.app import ACTIONS, App
+from gemba.escalations.handoff_flows import Elsewhere, HandoffFlows
+from gemba.escalations.raised import raise_escalation
+from gemba.escalations.store import get_locked
 from gemba.handoff.dispatches import Dispatch
 from gemba.handoff.dispatches import get as get_dispatch
 from gemba.handoff.dispatches import view as view_dispatch
@@ -56,12 +60,19 @@ def concluded(floor: FlowFloor, made: Handoff) -> Handoff:
     return one(floor, made.id)
 
 
-def run(floor: FlowFloor, command: str, code: int = 0) -> None:
+def run(floor: FlowFloor, command: str, code: int = 0, session: str = "s1") -> None:
     """A tool call of the agent, as its client records it."""
     call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": command}
-    floor.say("PreToolUse", call)
+    floor.say("PreToolUse", call, session)
     hook = "PostToolUse" if code == 0 else "PostToolUseFailure"
-    floor.say(hook, {**call, "error": f"Exit code {code}"} if code else {**call, "tool_response": {"stdout": ""}})
+    ended = {**call, "error": f"Exit code {code}"} if code else {**call, "tool_response": {"stdout": ""}}
+    floor.say(hook, ended, session)
+
+
+def stop(floor: FlowFloor, dispatch: dict[str, Any], document: dict[str, Any], session: str = "s1") -> None:
+    """The frame of a client's hook at the end of a turn."""
+    ids = {"dispatch_id": dispatch["id"], "agent_id": dispatch["agent_id"], "event": "Stop"}
+    floor.say("GembaHandoff", {**ids, "envelope": document}, session)
 
 
 @pytest.fixture
@@ -133,6 +144,47 @@ def test_what_ran_before_the_dispatch_does_not_count(floor: FlowFloor) -> None:
     claimed = [{"command": "pytest -q", "result": "passed"}]
 
     assert concluded(floor, submit(floor, dispatch, claiming(dispatch, claimed))).state == "refused"
+
+
+def test_what_ran_after_the_dispatch_counts_whatever_the_clock_was_then(floor: FlowFloor) -> None:
+    floor.jump(minutes=10)
+    dispatch = give(floor, "commands_run", session_id="s1")
+    floor.jump(minutes=-10)
+    run(floor, "pytest -q")
+    claimed = [{"command": "pytest -q", "result": "exit code 0"}]
+
+    assert concluded(floor, submit(floor, dispatch, claiming(dispatch, claimed))).state == "accepted"
+
+
+def test_what_lies_in_the_logs_when_it_is_handed_over_counts(open_floor: OpenFloor) -> None:
+    floor = open_floor()
+    dispatch = give(floor, "commands_run", session_id="s1")
+    run(floor, "ls")
+    call = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "tool_use_id": "x"}
+    for hook, payload in (("PreToolUse", call), ("PostToolUse", {**call, "tool_response": {"stdout": ""}})):
+        frame = {"ts": clock.rfc3339(clock.now()), "session_id": "s1", "workspace": str(floor.app.workspace.root)}
+        frame |= {"agent_type": "claude", "hook": hook, "event_id": wire.new_event_id(), "payload": payload}
+        wire.append_frame(str(floor.app.home), "s1", msgspec.json.encode(frame) + b"\n")
+    made = submit(floor, dispatch, claiming(dispatch, [{"command": "pytest -q", "result": "exit code 0"}]))
+    checks = HandoffFlows(floor.app.database, floor.app.origin, Path("none.toml"), floor.app.ingest.drain)
+
+    assert [check["verdict"] for check in checks.compare(made.id)["checks"]] == ["ok"]
+
+
+def test_whoever_takes_the_work_on_is_checked_with_what_all_of_its_sessions_did(floor: FlowFloor) -> None:
+    dispatch = give(floor, "commands_run", "tool_calls")
+    run(floor, "make", session="first")
+    stop(floor, dispatch, envelope(dispatch, "NEEDS_INPUT", "A or B?"), "first")
+    assert now(floor, dispatch).session_id == "first"
+    (opened,) = floor.told("escalation_opened")
+    floor.act(opened.ref or "", "respond", text="A")
+    run(floor, "pytest -q", session="second")
+    claimed = [{"command": command, "result": "exit code 0"} for command in ("make", "pytest -q")]
+    stop(floor, dispatch, claiming(dispatch, claimed), "second")
+    floor.commits.until(lambda: now(floor, dispatch).completed_at)
+
+    after = now(floor, dispatch)
+    assert (after.status, after.session_id) == ("COMPLETE", "second")
 
 
 # ---- and those that do not ------------------------------------------------------------------------------------------
@@ -285,12 +337,50 @@ def test_a_frame_of_the_stop_hook_is_checked_with_what_its_session_did(floor: Fl
     dispatch = give(floor, "commands_run", "tool_calls")
     run(floor, "ls")
     document = claiming(dispatch, [{"command": "ls", "result": "exit code 0"}])
-    said = {"dispatch_id": dispatch["id"], "agent_id": dispatch["agent_id"], "event": "Stop", "envelope": document}
-    floor.say("GembaHandoff", said)
+    stop(floor, dispatch, document)
     floor.commits.until(lambda: now(floor, dispatch).status)
 
     after = now(floor, dispatch)
     assert (after.status, after.session_id) == ("COMPLETE", "s1")
+
+
+# ---- homes that share a database ------------------------------------------------------------------------------------
+
+
+def test_what_another_home_dispatched_is_left_to_a_server_of_that_home(
+    floor: FlowFloor, open_floor: OpenFloor, tmp_path: Path
+) -> None:
+    floor.stop()
+    dispatch = give(floor, "files_produced", session_id="s1")
+    made = submit(floor, dispatch, claiming(dispatch, files_produced=["old.txt"]))
+    other = open_floor(elsewhere=tmp_path / "another machine")
+    other.start()
+    theirs = give(other, "files_produced")
+    ended = submit(other, theirs, claiming(theirs, files_produced=["old.txt"]))
+    other.commits.until(lambda: one(other, ended.id).state == "accepted" and len(other.wanted()) == 1)
+    other.stop()
+
+    assert (one(floor, made.id).state, now(floor, dispatch).repairs) == ("checking", [])
+    floor.start()
+    assert concluded(floor, made).state == "accepted"
+
+
+def test_a_home_concludes_nothing_about_the_folder_of_another(
+    floor: FlowFloor, open_floor: OpenFloor, tmp_path: Path
+) -> None:
+    floor.stop()
+    dispatch = give(floor, "files_produced", session_id="s1")
+    made = submit(floor, dispatch, claiming(dispatch, files_produced=["old.txt"]))
+    other = open_floor(elsewhere=tmp_path / "another machine").app
+
+    with pytest.raises(Elsewhere):
+        HandoffFlows(other.database, other.origin, Path("none.toml")).compare(made.id)
+
+
+def test_an_escalation_is_raised_for_the_home_whose_agent_it_is_about(app: App) -> None:
+    with app.database.transaction() as tx:
+        ids = [raise_escalation(tx, "blocked", "x", session_id="s1", origin=origin) for origin in ("there", None)]
+        assert [get_locked(tx, id).origin for id in ids] == ["there", app.origin]
 
 
 # ---- at the command line --------------------------------------------------------------------------------------------

@@ -5,6 +5,10 @@ the one before it left. The same envelope of the same turn is the row that there
 judged anew, since the dispatch or the world may have changed, and counts as a repetition where they have not. What is
 to be checked is `checking` until a flow concludes it, and nothing else of its dispatch is taken meanwhile.
 
+An agent may hand over by itself, and then the hook of its client tells of the same end of the turn once more. That
+frame is the same handoff also when it comes after the next turn has begun: it ends no turn but its own. Each handoff
+is told of by a hook once, so an agent that ends a later turn in the very same words is heard.
+
 Called by the API, the command line, the MCP tool (`submit`), and for the frames of the hooks (`handoff_frames`).
 """
 
@@ -14,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 
 from gemba import wire
 from gemba.action import Action, Id
@@ -85,13 +89,20 @@ ACTIONS = (Action("/api/handoffs", submit, Submit, Handoff, "Hand over the end o
 
 def hand_over(tx: Transaction, turn: Turn) -> Row[Any]:
     """The handoff as it is then. A Conflict, and nothing changed, while another one of its dispatch is checked."""
-    turn = _with_session(tx, turn)
     dispatch = None if turn.aside else turn.dispatch
     given = None if dispatch is None else dispatches.envelope_of(dispatch)
     verdict, document = read(turn.words, given, strict=turn.strict)
-    row, is_new = _keep(tx, turn, verdict, None if document is None else kept(document))
-    if not is_new and row.state != HandoffState.REFUSED:
-        return row
+    document = None if document is None else kept(document)
+    content = content_hash(document, turn.words if isinstance(turn.words, str) else _json(kept(turn.words)))
+    if (late := _of_a_turn_before(tx, turn, content)) is not None:
+        return _heard_of(tx, turn, late)
+    turn = _with_session(tx, turn)
+    dispatch = None if turn.aside else turn.dispatch
+    row, is_new = _keep(tx, turn, verdict, document, content)
+    if not is_new:
+        row = _heard_of(tx, turn, row)
+        if row.state != HandoffState.REFUSED:
+            return row
     if turn.spent is not None or not verdict.valid:
         return refusing.by_verdict(tx, row, dispatch, verdict, spent=turn.spent)
     return accepting.accept(tx, row) if dispatch is None else _decide(tx, row, dispatch)
@@ -127,19 +138,38 @@ def is_waiting(row: Row[Any] | None, since: int) -> bool:
 
 
 def _with_session(tx: Transaction, turn: Turn) -> Turn:
-    """A dispatch learns of its session when the agent's client first speaks."""
+    """A dispatch's session is the one that spoke last: a client may take the work on from another."""
     dispatch = turn.dispatch
     if dispatch is None or turn.aside:
         return turn
-    if dispatch.session_id is None and turn.session_id is not None:
+    if turn.session_id not in (None, dispatch.session_id):
         dispatches.save(tx, dispatch, dispatches.progress_of(dispatch), session_id=turn.session_id)
         dispatch = dispatches.get_locked(tx, dispatch.id)
     return turn._replace(dispatch=dispatch, session_id=turn.session_id or dispatch.session_id)
 
 
-def _keep(tx: Transaction, turn: Turn, verdict: Verdict, document: dict[str, Any] | None) -> tuple[Row[Any], bool]:
+def _of_a_turn_before(tx: Transaction, turn: Turn, content: str) -> Row[Any] | None:
+    """The handoff of an earlier turn that was accepted as its agent sent it, and that a hook tells of only now."""
+    dispatch = turn.dispatch
+    if turn.source != "hook" or dispatch is None or turn.aside:
+        return None
+    known = handoffs.handoffs.c
+    of_dispatch = (known.dispatch_id == dispatch.id, known.turn < dispatch.turn, known.content_hash == content)
+    untold = select(handoffs.handoffs).where(*of_dispatch, known.state == HandoffState.ACCEPTED, known.event.is_(None))
+    return tx.connection.execute(untold.order_by(known.turn.desc()).limit(1)).first()
+
+
+def _heard_of(tx: Transaction, turn: Turn, row: Row[Any]) -> Row[Any]:
+    """The handoff, with the event of the hook that told of it."""
+    if turn.source != "hook" or turn.event is None or row.event is not None:
+        return row
+    return handoffs.change(tx, row.id, event=turn.event)
+
+
+def _keep(
+    tx: Transaction, turn: Turn, verdict: Verdict, document: dict[str, Any] | None, content: str
+) -> tuple[Row[Any], bool]:
     """Its row, and whether it is new. What comes again after a refusal is kept with the verdict of now."""
-    content = content_hash(document, turn.words if isinstance(turn.words, str) else _json(kept(turn.words)))
     dispatch = turn.dispatch
     key = handoffs.key_of(
         content,
@@ -175,7 +205,7 @@ def _keep(tx: Transaction, turn: Turn, verdict: Verdict, document: dict[str, Any
     }
     if tx.insert_new(handoffs.handoffs, [row], "key"):
         return handoffs.get(tx.connection, row["id"]), True
-    return _keep(tx, turn, verdict, document)  # somebody else was first, and is found now
+    return _keep(tx, turn, verdict, document, content)  # somebody else was first, and is found now
 
 
 def _refuse_while_another_is_checked(tx: Transaction, turn: Turn, verdict: Verdict) -> None:
@@ -195,16 +225,16 @@ def _decide(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
     if isinstance(progress, status.Refusal):
         return refusing.by_status(tx, row, dispatch, Refusal(*progress))
     if progress.status is PlanStatus.COMPLETE and _asks_the_world(dispatches.policy_of(dispatch)):
-        return _check(tx, row)
+        return _check(tx, row, dispatch)
     return accepting.accept(tx, row, dispatch, progress)
 
 
-def _check(tx: Transaction, row: Row[Any]) -> Row[Any]:
-    """Have a flow compare it with the world."""
+def _check(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
+    """Have a flow compare it with the world, in the home that has the dispatch's folder."""
     anew = {"refused_by": None, "refusal": None, "told": "", "concluded_at": None, "checks": "[]"}
     checked = handoffs.change(tx, row.id, state=HandoffState.CHECKING, **anew)
     call = wanted.Call(f"{FLOW}/{row.id}/{row.judged_at}", {"id": row.id, "since": row.judged_at})
-    wanted.want(tx, FLOW, [call])
+    wanted.want(tx, FLOW, [call], origin=dispatch.origin)
     said = {"dispatch_id": row.dispatch_id, "turn": row.turn}
     tx.emit(Draft("handoff.checking", said, row.session_id, row.id))
     return checked

@@ -1,24 +1,25 @@
 """What an envelope that says COMPLETE claims is compared with the world, as a durable flow.
 
 It looks, asks the world outside of any transaction, and concludes; whoever concludes first has decided, and a flow that
-is taken up again after a crash asks once more. The record of the session's tool uses is read where it is needed, since
-it is too large for a flow's own record. Whatever goes wrong, the handoff is not accepted.
+is taken up again after a crash asks once more. It runs in the home that dispatched the work, which has its folder:
+where several share a database it waits for a server of that one. The record of the sessions' tool uses is read where
+it is needed, since it is too large for a flow's own record, and after what lies in their logs was taken in. Whatever
+goes wrong, the handoff is not accepted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import structlog
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, select
 
-from gemba import clock
 from gemba.errors import GembaError
 from gemba.escalations.handing_over import FLOW, conclude, is_waiting
-from gemba.event import Filter
+from gemba.event import Event, Filter
 from gemba.handoff import dispatches, handoffs
 from gemba.handoff.check import Check
 from gemba.handoff.may_run import allowed_by
@@ -42,13 +43,23 @@ _PAGE = 500
 log = structlog.get_logger("gemba.handoff")
 
 
-class HandoffFlows:
-    """The flow of the handoffs of one workspace. `rules` is the file that classes commands."""
+class Elsewhere(Exception):
+    """The folder of a dispatch is another home's: nothing can be said of it here."""
 
-    def __init__(self, database: Database, origin: str, rules: Path) -> None:
+
+class HandoffFlows:
+    """The flow of the handoffs of one workspace. `rules` is the file that classes commands.
+
+    `take_in` takes in every frame that lies in a log: an agent that hands over at once was recorded a moment before.
+    """
+
+    def __init__(
+        self, database: Database, origin: str, rules: Path, take_in: Callable[[], object] = lambda: None
+    ) -> None:
         self._database = database
         self._origin = origin
         self._rules = rules
+        self._take_in = take_in
 
     @property
     def table(self) -> Mapping[str, FlowFunction]:
@@ -63,8 +74,8 @@ class HandoffFlows:
         """The checks of a handoff, or the trouble with them. It may run a second time, after a crash."""
         try:
             return {"checks": msgspec.to_builtins(self._checks(id)), "trouble": None}
-        except REFUSALS:
-            raise  # a database that does not answer is asked again
+        except (Elsewhere, *REFUSALS):
+            raise  # this home cannot know; a database that does not answer is asked again
         except GembaError as error:
             return {"checks": [], "trouble": f"it could not be checked: {error.message}"}
         except Exception as error:
@@ -75,9 +86,11 @@ class HandoffFlows:
         with self._database.read() as connection:
             row = handoffs.get(connection, id)
             dispatch = dispatches.get(connection, row.dispatch_id)
-            uses = _tool_uses(connection, row, dispatch)
         if dispatch.origin != self._origin:
-            raise GembaError("its folder lies on another machine", code="elsewhere")
+            raise Elsewhere(f"handoff {id} can only be checked in the home that dispatched the work")
+        self._take_in()
+        with self._database.read() as connection:
+            uses = _tool_uses(connection, row, dispatch)
         envelope, policy = handoffs.document_of(row) or {}, dispatches.policy_of(dispatch)
         may_run = allowed_by(policy, envelope, read_rules(self._rules))
         snapshot = dispatches.snapshot_of(dispatch)
@@ -93,22 +106,33 @@ def _waits(connection: Connection, id: str, since: int) -> bool:
 
 
 def _tool_uses(connection: Connection, row: Row[Any], dispatch: Row[Any]) -> list[ToolUse] | None:
-    """What the client recorded of the session since the dispatch; None when it records nothing."""
-    session_id = dispatch.session_id or row.session_id
-    if session_id is None:
-        return None
-    uses = [
-        tool_use_of(msgspec.json.decode(event.payload))
-        for event in _events(connection, session_id, _USES)
-        if (clock.parse(event.at) or 0) >= dispatch.created_at
-    ]
-    is_recorded = uses or next(_events(connection, session_id, _OF_CLIENTS), None) is not None
+    """What clients recorded since the dispatch of the sessions that worked on it; None when they record nothing.
+
+    One that takes the work on from another has a session of its own.
+    """
+    sessions = sorted(_sessions(connection, row, dispatch))
+    recorded = {
+        event.id: tool_use_of(msgspec.json.decode(event.payload))
+        for session_id in sessions
+        for event in _uses_after(connection, session_id, dispatch.since_event)
+    }
+    uses = [recorded[id] for id in sorted(recorded)]
+    is_recorded = uses or any(_has_client(connection, one) for one in sessions)
     return uses if is_recorded else None
 
 
-def _events(connection: Connection, session_id: str, names: frozenset[str]) -> Iterator[Any]:
+def _sessions(connection: Connection, row: Row[Any], dispatch: Row[Any]) -> set[str]:
+    of_dispatch = select(handoffs.handoffs.c.session_id).where(handoffs.handoffs.c.dispatch_id == dispatch.id)
+    spoke = connection.execute(of_dispatch.distinct()).scalars()
+    return {one for one in (*spoke, row.session_id, dispatch.session_id) if one is not None}
+
+
+def _has_client(connection: Connection, session_id: str) -> bool:
+    return bool(events.read_after(connection, 0, 1, Filter(_OF_CLIENTS, session_id)))
+
+
+def _uses_after(connection: Connection, session_id: str, after: int) -> Iterator[Event]:
     """A page at a time: what is kept of each is small, what it holds need not be."""
-    after = 0
-    while page := events.read_after(connection, after, _PAGE, Filter(names, session_id)):
+    while page := events.read_after(connection, after, _PAGE, Filter(_USES, session_id)):
         yield from page
         after = page[-1].id

@@ -42,8 +42,12 @@ def raise_escalation(
     bead_id: str | None = None,
     cwd: str | None = None,
     waiting: bool = True,
+    origin: str | None = None,
 ) -> str:
-    """Open it and have its policy watched over; its id. A purview gives its own urgency, the others follow the kind."""
+    """Open it and have its policy watched over; its id. A purview gives its own urgency, the others follow the kind.
+
+    `origin` is the home that the answer is delivered in; this one, unless the asker lives elsewhere.
+    """
     id = id or wire.new_event_id()
     payload = {
         "kind": kind,
@@ -66,7 +70,8 @@ def raise_escalation(
     }
     draft = Draft("escalation_opened", payload, session_id, id)
     policies: Policies = tx.surroundings.get("policies", Policies())
-    row = new_row(tx, draft, tx.surroundings.get("origin", ""), policies, Schemas())
+    home = tx.surroundings.get("origin", "") if origin is None else origin
+    row = new_row(tx, draft, home, policies, Schemas())
     tx.connection.execute(insert(escalations), row)
     tx.emit(draft)
     if row["watched_since"] is not None:

@@ -6,7 +6,7 @@ What the rest of Gemba relies on, and what it must keep to:
 - a step may run again after a crash in the middle of it, so it is a transaction that checks what it finds, or an
   effect guarded by a row of its own; it takes and returns plain JSON;
 - a run belongs to one executor. One that is dead is taken over within its lease; one that was only slow, and comes
-  back, gets no further step done;
+  back, gets no further step done. What one origin alone can run waits for an executor of that origin;
 - the engine's tables hold JSON and nothing else: a row that claims to be pickled is refused, never loaded.
 
 DBOS is one to a process, and so is an `Engine` that runs.
@@ -110,7 +110,10 @@ class Flow:
 
 
 class Engine:
-    """Runs the flows that are wanted. `news` are the events with which a new one may have come."""
+    """Runs the flows that are wanted, those for one `origin` only there.
+
+    `news` are the events with which a new one may have come.
+    """
 
     def __init__(
         self,
@@ -120,6 +123,8 @@ class Engine:
         flows: Mapping[str, FlowFunction],
         news: Filter,
         lease: int = LEASE,
+        *,
+        origin: str = "",
     ) -> None:
         self.waits = Waits()
         self.executors = Executors(executor, lease)
@@ -127,6 +132,7 @@ class Engine:
         self._beside = beside
         self._flows = flows
         self._news = news
+        self._origin = origin
         self._workflow: FlowFunction = self._run
         # Of their own: a check that takes minutes keeps no request and no heartbeat waiting.
         self._effects = ThreadPoolExecutor(_EFFECTS_AT_ONCE, "effects")
@@ -178,7 +184,11 @@ class Engine:
         """One run of one flow: to its end, or to an error that is told, and then begun anew after a pause."""
         with self._kept_alive(f"{id}/{number}"):
             # A run that failed may look unfinished to the engine, which could not note its end.
-            if not await self._read(lambda connection: wanted.is_run(connection, id, number)):
+            found = await self._read(lambda connection: wanted.find_run(connection, id, number))
+            if found is None:
+                return
+            if found.origin not in (None, self._origin):  # it was taken over from the dead
+                await self._change(lambda tx: wanted.give_back(tx, id, number))
                 return
             try:
                 flow = Flow(self._database, self.waits, self._effects)
@@ -204,7 +214,7 @@ class Engine:
         await self._begin_missing()
         while not hub.closed:
             seen = hub.last
-            while new := await self._read(wanted.to_start):
+            while new := await self._read(partial(wanted.to_start, origin=self._origin)):
                 for flow in new:
                     await self._begin(flow)
                 await self._change(partial(wanted.mark_started, ids=[flow.id for flow in new]))
@@ -213,7 +223,7 @@ class Engine:
     async def _begin_missing(self) -> None:
         """What is wanted and has no run: the engine's tables were lost, or a process died before it began one anew."""
         known = await self._ids(status=_OPEN)
-        for flow in await self._read(wanted.unfinished):
+        for flow in await self._unfinished():
             if flow.run_id not in known:
                 await self._begin(flow)
 
@@ -257,7 +267,7 @@ class Engine:
     async def _revive(self) -> None:
         """Runs that the engine gave up without running them: it could not read them, or somebody cancelled them."""
         failed = await self._ids(status=_FAILED)
-        for flow in await self._read(wanted.unfinished) if failed else ():
+        for flow in await self._unfinished() if failed else ():
             if flow.run_id not in failed:
                 continue
             again = await self._change(partial(wanted.run_again, id=flow.id, run=flow.run, trouble=_GIVEN_UP))
@@ -272,6 +282,9 @@ class Engine:
             while old := await self._ids(status=_OVER, completed_before=before, limit=_FORGET_AT_ONCE):
                 await DBOS.delete_workflows_async(sorted(old))
             await asyncio.sleep(_FORGET_SECONDS)
+
+    async def _unfinished(self) -> list[Wanted]:
+        return await self._read(partial(wanted.unfinished, origin=self._origin))
 
     async def _ids(self, **which: Any) -> set[str]:
         runs = await DBOS.list_workflows_async(**which, load_input=False, load_output=False)

@@ -4,6 +4,9 @@ tables are only the record of how far each got.
 A flow is wanted in the transaction of the change that makes it necessary, so it starts if and only if that commits;
 its row goes when it is over. A row without a run, after a crash between the two or because the engine's tables were
 lost, is simply started again: an id runs once, and every step of a flow is safe to repeat.
+
+A flow that needs what only one home has, as the files of its machine, is wanted for that origin: no other one starts
+it, and one that takes it over from the dead gives it back, to be run when a process of its origin lives again.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Index,
     Integer,
@@ -24,6 +28,7 @@ from sqlalchemy import (
     Text,
     delete,
     func,
+    or_,
     select,
     update,
 )
@@ -41,6 +46,7 @@ flows = Table(
     Column("run", Integer, nullable=False),  # which try this is; it grows when one ended in an error
     Column("started", Boolean, nullable=False),
     Column("trouble", Text),  # why the last run ended before its end
+    Column("origin", Text),  # the home that alone can run it; none: every one can
     Index("flows_to_start", "started", "at", "id"),
 )
 
@@ -54,6 +60,7 @@ class Wanted(msgspec.Struct, frozen=True):
     name: str
     args: dict[str, Any]
     run: int
+    origin: str | None = None  # that alone can run it
 
     @property
     def run_id(self) -> str:
@@ -67,7 +74,7 @@ class Call(NamedTuple):
     args: dict[str, Any]
 
 
-def want(tx: Transaction, name: str, calls: Sequence[Call]) -> None:
+def want(tx: Transaction, name: str, calls: Sequence[Call], *, origin: str | None = None) -> None:
     """Have a flow run, once for each call. Wanting an id that is wanted already changes nothing."""
     rows = [
         {
@@ -77,20 +84,23 @@ def want(tx: Transaction, name: str, calls: Sequence[Call]) -> None:
             "at": tx.now,
             "run": 1,
             "started": False,
+            "origin": origin,
         }
         for call in calls
     ]
     tx.insert_new(flows, rows, "id")
 
 
-def to_start(connection: Connection) -> list[Wanted]:
-    """The first of those that nobody has started."""
-    query = select(flows).where(~flows.c.started).order_by(flows.c.at, flows.c.id).limit(_PAGE)
+def to_start(connection: Connection, origin: str) -> list[Wanted]:
+    """The first of those that nobody has started and that this origin can run."""
+    query = select(flows).where(~flows.c.started, _can_run(origin)).order_by(flows.c.at, flows.c.id).limit(_PAGE)
     return [_wanted(row) for row in connection.execute(query)]
 
 
-def unfinished(connection: Connection) -> list[Wanted]:
-    return [_wanted(row) for row in connection.execute(select(flows).order_by(flows.c.at, flows.c.id))]
+def unfinished(connection: Connection, origin: str) -> list[Wanted]:
+    """All that are not over and that this origin can run."""
+    query = select(flows).where(_can_run(origin)).order_by(flows.c.at, flows.c.id)
+    return [_wanted(row) for row in connection.execute(query)]
 
 
 def mark_started(tx: Transaction, ids: list[str]) -> None:
@@ -101,9 +111,16 @@ def finish(tx: Transaction, id: str) -> None:
     tx.connection.execute(delete(flows).where(flows.c.id == id))
 
 
-def is_run(connection: Connection, id: str, run: int) -> bool:
-    """Is this still its run? False: it is over, or a later one took its place."""
-    return connection.execute(select(flows.c.id).where(flows.c.id == id, flows.c.run == run)).first() is not None
+def find_run(connection: Connection, id: str, run: int) -> Wanted | None:
+    """The flow, if this is still its run. None: it is over, or a later one took its place."""
+    row = connection.execute(select(flows).where(flows.c.id == id, flows.c.run == run)).first()
+    return None if row is None else _wanted(row)
+
+
+def give_back(tx: Transaction, id: str, run: int) -> None:
+    """Leave a run that another origin alone can carry on to that one, which begins it anew."""
+    this = update(flows).where(flows.c.id == id, flows.c.run == run)
+    tx.connection.execute(this.values(run=run + 1, started=False))
 
 
 def run_again(tx: Transaction, id: str, run: int, trouble: str) -> Wanted | None:
@@ -128,5 +145,9 @@ def counts(connection: Connection) -> dict[str, int]:
     return {"flows_wanted": many, "flows_troubled": troubled}
 
 
+def _can_run(origin: str) -> ColumnElement[bool]:
+    return or_(flows.c.origin.is_(None), flows.c.origin == origin)
+
+
 def _wanted(row: Row[Any]) -> Wanted:
-    return Wanted(row.id, row.name, msgspec.json.decode(row.args), row.run)
+    return Wanted(row.id, row.name, msgspec.json.decode(row.args), row.run, row.origin)

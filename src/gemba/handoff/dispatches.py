@@ -27,7 +27,7 @@ from gemba.handoff.envelope import Assignment, InputEnvelope, Memory, as_given, 
 from gemba.handoff.sections import Section
 from gemba.handoff.snapshot import Snapshot
 from gemba.handoff.status import PlanStatus, Progress
-from gemba.store import rows
+from gemba.store import events, rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 from gemba.text import storable
@@ -38,7 +38,7 @@ dispatches = Table(
     Column("id", Text, primary_key=True),
     Column("origin", Text, nullable=False),  # the home that has its files, and the machine that has its folder
     Column("agent_id", Text, nullable=False),
-    Column("session_id", Text),  # not known before the agent's client speaks
+    Column("session_id", Text),  # that spoke last; not known before the agent's client speaks
     Column("role", Text),
     Column("task_id", Text),
     Column("provider", Text, nullable=False),
@@ -46,6 +46,7 @@ dispatches = Table(
     Column("goal", Text, nullable=False),
     Column("envelope", Text, nullable=False),
     Column("snapshot", Text, nullable=False),
+    Column("since_event", BigInteger, nullable=False),  # the last event before it: what is done for it comes after
     Column("policy", Text, nullable=False),
     Column("status", Text),
     Column("in_progress", Integer, nullable=False),
@@ -124,6 +125,7 @@ def create(
         "goal": storable(assignment.goal),
         "envelope": given,
         "snapshot": msgspec.json.encode(snapshot).decode(),
+        "since_event": events.last_id(tx.connection),
         "policy": msgspec.json.encode(policy).decode(),
         "in_progress": 0,
         "turn": 1,

@@ -1,4 +1,4 @@
-"""Dispatches and handoffs."""
+"""Dispatches and handoffs; flows that one home alone can run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
+    op.add_column("flows", sa.Column("origin", sa.Text))
     op.create_table(
         "dispatches",
         sa.Column("id", sa.Text, primary_key=True),
@@ -23,6 +24,7 @@ def upgrade() -> None:
         sa.Column("goal", sa.Text, nullable=False),
         sa.Column("envelope", sa.Text, nullable=False),
         sa.Column("snapshot", sa.Text, nullable=False),
+        sa.Column("since_event", sa.BigInteger, nullable=False),
         sa.Column("policy", sa.Text, nullable=False),
         sa.Column("status", sa.Text),
         sa.Column("in_progress", sa.Integer, nullable=False),
