@@ -692,6 +692,16 @@ def test_an_edit_in_a_plan_is_shown_and_waits_with_the_others(api: Api) -> None:
     assert use(api, edited["id"], command="make stage").status == 200
 
 
+@pytest.mark.parametrize("commands", [["make"], ["make", "make deploy"]])
+def test_a_plan_is_not_edited_as_a_whole(api: Api, commands: list[str]) -> None:
+    made = plan(api, *commands)
+    refused = api.request("POST", respond_to(made[0]), {"decision": "modify", "text": "make stage"})
+
+    assert (refused.status, refused.json["pointer"]) == (422, "/decision")
+    assert escalation(api, made[0])["state"] == "open"
+    assert {one(api, item["id"])["state"] for item in made} == {"pending"}
+
+
 def test_a_plan_is_refused_as_a_whole(api: Api) -> None:
     made = plan(api, "make", "make deploy")
     decide(api, made[1]["id"], "refuse")

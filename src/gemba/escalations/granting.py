@@ -63,8 +63,8 @@ def carry_out(tx: Transaction, row: Row[Any], given: Reply) -> Escalation:
             for one in waiting:
                 requests.approve(tx, one, who, "" if given.text == "yes" else given.text)
         case "modify":
-            if len(waiting) > 1:
-                message = "it asks about a plan of several commands: edit one of them by its own id, then approve it"
+            if waiting[0].set_id is not None:
+                message = "it asks about a plan: edit one of its commands by its own id, then approve it"
                 raise Invalid(message, code="invalid_value", pointer="/decision", found="modify", allowed=["yes", "no"])
             requests.edit(tx, waiting[0], given.text, who)
         case _:
