@@ -980,6 +980,7 @@ export interface components {
         AppliedContext: {
             section: components["schemas"]["ContextSection"];
             changes: components["schemas"]["ContextChange"][];
+            unlisted: number;
             warnings: components["schemas"]["ContextWarning"][];
         };
         /** AppliedContract */
@@ -1049,7 +1050,7 @@ export interface components {
         /**
          * Approve
          * @description A remark for the record, if there is one. `seals` are the hashes of all that was shown, in the order of the
-         *         plan: where something else waits by now, nothing is approved.
+         *         plan: where something else waits by now, nothing is approved. A plan is not approved without them.
          */
         Approve: {
             /** @default  */
@@ -1213,6 +1214,8 @@ export interface components {
         /**
          * ContextChange
          * @description One place of a section that is different since: what was added has no `before`, what was removed no `after`.
+         *
+         *         `shortened`: they are too long; of a list only the items are there that the other has not, else neither is.
          */
         ContextChange: {
             pointer: string;
@@ -1220,6 +1223,8 @@ export interface components {
             kind: "added" | "merged" | "overwritten" | "removed" | "united";
             before?: unknown;
             after?: unknown;
+            /** @default false */
+            shortened?: boolean;
         };
         /**
          * ContextHistory
@@ -1238,6 +1243,8 @@ export interface components {
         /**
          * ContextRevision
          * @description One change of a section. `source` is the handoff that it came with, or "operator".
+         *
+         *         Of a large one the first changes are listed, and `unlisted` is how many more there are.
          */
         ContextRevision: {
             revision: number;
@@ -1246,6 +1253,7 @@ export interface components {
             source: string;
             undoes: number | null;
             changes: components["schemas"]["ContextChange"][];
+            unlisted: number;
             warnings: components["schemas"]["ContextWarning"][];
         };
         /**
@@ -1253,6 +1261,7 @@ export interface components {
          * @description A section: what it is about, who writes it, what is known in it. `revision` 0: nothing was ever written.
          *
          *         `standing` is the last revision that is in effect, which `undo` takes back; `warnings` are about the value as it is.
+         *         In the list of all sections `value` is null where it is too long; the section itself has it. `length` is in JSON.
          */
         ContextSection: {
             name: string;
@@ -1262,7 +1271,8 @@ export interface components {
             strict: boolean;
             revision: number;
             standing: number;
-            value: Record<string, never>;
+            value: Record<string, never> | null;
+            length: number;
             warnings: components["schemas"]["ContextWarning"][];
             changed_at: string | null;
             changed_by: string | null;
@@ -1864,6 +1874,8 @@ export interface components {
             /** @enum {unknown} */
             state: "refused" | "waiting";
             note: string | null;
+            /** @default null */
+            seals?: string[] | null;
         };
         /**
          * Refuse
