@@ -224,3 +224,21 @@ def test_the_agent_of_a_dispatch_is_told_its_envelope_when_its_session_starts(ho
     assert answer(hook("SessionStart", {"source": "startup"})) == {
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "# Your task\n"}
     }
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+def test_an_agent_is_told_once_what_was_answered_meanwhile(home: Path, event: str) -> None:
+    folder = Path(wire.turns_folder(str(home), SESSION))
+    folder.mkdir(parents=True)
+    event_id = wire.new_event_id()
+    answered = {"event_id": event_id, "session_id": SESSION, "outcome": "answered", "text": "Green.", "by": "operator"}
+    waits = {**answered, "question": "Which colour?", "at": "2026-01-02T03:04:05Z"}
+    (folder / f"{event_id}.json").write_text(json.dumps(waits))
+
+    told = answer(hook(event, {"prompt": "Go on"}))["hookSpecificOutput"]
+    assert told["hookEventName"] == event
+    assert told["additionalContext"].endswith("Question: Which colour?\nAnswered: Green.")
+    assert list(folder.iterdir()) == []
+    assert frames(home)[-1].hook == "GembaReplyRead"
+    assert frames(home)[-1].payload["event_id"] == event_id
+    assert passed_open(hook(event, {"prompt": "And on"}))

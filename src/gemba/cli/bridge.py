@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 GATES = ("Stop", "SubagentStop")
 APPROVALS = ("PreToolUse", "PermissionRequest")
+TELLING = ("SessionStart", "UserPromptSubmit")  # where the client takes words for its agent
 
 COMMAND = agent.Command(
     "gemba-bridge",
@@ -50,6 +51,7 @@ GEMBA_WORKSPACE, GEMBA_HOME (default ~/.gemba).""",
 
 del COMMAND.flags["--json"]  # what it prints is JSON, for the client
 
+_ANSWERS = "Your operator has answered, through Gemba, what you asked:"
 _GATE_SECONDS = 20.0
 _APPROVAL_SECONDS = 590.0
 _LONGEST_DEADLINE = 86_400.0
@@ -109,21 +111,39 @@ def serve(event: str, flags: agent.Given, wait_until: float) -> "Payload | None"
         from gemba.cli.gate import start_turn
 
         start_turn(given, session)
-    if event == "SessionStart":
-        return _briefing(session)
+    if event in TELLING:
+        _tell(event, session)
     return None
 
 
-def _briefing(session: "HookSession") -> "Payload | None":
+def _tell(event: str, session: "HookSession") -> None:
+    """Tell the agent what it does not know: its dispatch when its session starts, and answers that wait for it."""
+    briefing = _briefing(session) if event == "SessionStart" else ""
+    if not os.path.isdir(wire.turns_folder(session.home, session.id)):  # noqa: PTH112  pathlib is slow
+        _say_to_agent(event, [briefing])
+        return
+    from gemba.cli.turns import handed_out
+
+    with handed_out(COMMAND, session) as answers:
+        _say_to_agent(event, [briefing, *([_ANSWERS, *answers] if answers else [])])
+
+
+def _say_to_agent(event: str, parts: list[str]) -> None:
+    told = "\n\n".join(part for part in parts if part)
+    if told:
+        context = {"hookEventName": event, "additionalContext": told}
+        agent.say(wire.encode_json({"hookSpecificOutput": context}))
+
+
+def _briefing(session: "HookSession") -> str:
     """What the agent of a dispatch is told when its session starts, or goes on with a shortened memory."""
     if not session.dispatch_id:
-        return None
+        return ""
     try:
         told = wire.read_file(wire.envelope_path(session.home, session.dispatch_id, ".md"), wire.MAX_TEXT)
     except FileNotFoundError:
-        return None
-    context = {"hookEventName": "SessionStart", "additionalContext": told.decode("utf-8", "replace")}
-    return {"hookSpecificOutput": context}
+        return ""
+    return told.decode("utf-8", "replace")
 
 
 # -- deadline and failure ----------------------------------------------------------------------------------------------

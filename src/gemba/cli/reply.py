@@ -20,6 +20,12 @@ from gemba.cli import agent
 from gemba.watch import FolderWatch
 from gemba.wire import Refused
 
+TYPE_CHECKING = False  # a type checker takes it for true; `typing` would have to be loaded for it
+if TYPE_CHECKING:
+    from gemba.cli.hook_input import HookSession
+
+    Speaker = agent.Session | HookSession  # whoever reads for a session
+
 Reply = dict[str, object]
 
 GRACE_SECONDS = 1.0  # how long an unreadable reply may take to become readable
@@ -156,7 +162,7 @@ def deliver(command: agent.Command, session: agent.Session, reply: Reply, as_jso
     return wire.OUTCOME_EXIT[outcome]
 
 
-def acknowledge(command: agent.Command, session: agent.Session, reply: Reply) -> None:
+def acknowledge(command: agent.Command, session: "Speaker", reply: Reply) -> None:
     """Say that this reply was read, and not one that came in its place since. Then it is no turn any more."""
     event_id = str(reply["event_id"])
     try:

@@ -4,13 +4,14 @@ A turn is the file `<home>/turns/<safe session id>/<event id>.json`, put there i
 printed, then acknowledged by a `GembaReplyRead` frame, then removed: a call that dies in between prints it again the
 next time, and none is lost. Of several calls at once each answer is printed by one.
 
-Called by `gemba.cli.ask` for --next.
+Called by `gemba.cli.ask` for --next, and by `gemba.cli.bridge` where a client takes words for its agent.
 """
 
 import fcntl
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gemba import wire
@@ -32,14 +33,32 @@ _ENDED = {
 def show_next(command: agent.Command, as_json: bool) -> int:
     """Print what waits, oldest first; the exit code tells whether anything did."""
     session = agent.Session()
+    with _alone(session) as folder:
+        return _nothing(command) if folder is None else _show_all(command, session, folder, as_json)
+
+
+@contextmanager
+def handed_out(command: agent.Command, session: "reply.Speaker") -> Iterator[list[str]]:
+    """What waits, oldest first, in words; acknowledged once the block ends, unless it fails."""
+    with _alone(session) as folder:
+        found = [] if folder is None else _read(session, folder)[0]
+        yield [_words(turn) for turn in found]
+        for turn in found:
+            reply.acknowledge(command, session, turn)
+
+
+@contextmanager
+def _alone(session: "reply.Speaker") -> Iterator[Path | None]:
+    """The folder of a session's turns, for this call only; None when it has none."""
     folder = Path(wire.turns_folder(session.home, session.id))
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return _nothing(command)
+        yield None
+        return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _show_all(command, session, folder, as_json)
+        yield folder
     finally:
         os.close(lock)
 
@@ -66,7 +85,7 @@ def _nothing(command: agent.Command) -> int:
     return wire.NOTHING_WAITS
 
 
-def _read(session: agent.Session, folder: Path) -> tuple[list[reply.Reply], list[str]]:
+def _read(session: "reply.Speaker", folder: Path) -> tuple[list[reply.Reply], list[str]]:
     """This session's turns by the time they were given, and what is wrong with the files that are none."""
     found: list[reply.Reply] = []
     broken: list[str] = []
