@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from gemba.handoff.contracts import Applied, contract_changes
 from gemba.handoff.entries import Update
 from gemba.handoff.sections import Section
 from tests.fixtures.api import Api
+from tests.fixtures.handed import wish
 
 SECTIONS = (Section("api", ("src/api/**",), ("architect",)), Section("ops", strict=True), Section("notes"))
 TOML = """
@@ -44,6 +46,13 @@ def undo(app: App, name: str, revision: int) -> int:
 def facts(app: App, sections: Sequence[Section] | None = None) -> dict[str, Any]:
     with app.database.read() as connection:
         return contracts.facts(connection, sections)
+
+
+def value(app: App, name: str) -> Any:
+    """The whole of a section, however long."""
+    with app.database.read() as connection:
+        row = contracts.find(connection, name)
+    return None if row is None else json.loads(row.value)
 
 
 def revisions(app: App) -> int:
@@ -163,7 +172,118 @@ def test_a_payload_of_a_megabyte_is_applied_and_taken_back(app: App) -> None:
     apply(app, ("notes", {"rows": [{"id": "row-1", "text": "other"}]}))
     undo(app, "notes", 2)
 
-    assert facts(app)["notes"] == payload
+    assert value(app, "notes") == payload
+
+
+SEVERAL: dict[str, tuple[dict[str, Any], list[dict[str, Any]], Any]] = {
+    "items of one list": (
+        {"l": [f"x{n}" for n in range(4_000)]},
+        [{"l": [f"y{n}"]} for n in range(4_000)],
+        {"l": [f"{letter}{n}" for letter in "xy" for n in range(4_000)]},
+    ),
+    "keys": (
+        {f"k{n}": n for n in range(4_000)},
+        [{f"k{n}": {"a": [n]}} for n in range(4_000)],
+        {f"k{n}": {"a": [n]} for n in range(4_000)},
+    ),
+    "objects of one list": (
+        {"l": [{"id": n} for n in range(4_000)]},
+        [{"l": [{"id": n, "at": n}]} for n in range(4_000)],
+        {"l": [{"id": n, "at": n} for n in range(4_000)]},
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "payloads", "after"), SEVERAL.values(), ids=SEVERAL)
+def test_thousands_of_updates_of_one_section_are_one_small_revision_and_take_little_time(
+    app: App, before: dict[str, Any], payloads: list[dict[str, Any]], after: Any
+) -> None:
+    apply(app, ("notes", before))
+    start = time.monotonic()
+    applied = apply(app, *(("notes", payload) for payload in payloads))
+
+    assert time.monotonic() - start < 5  # one after the other they took minutes
+    assert applied.contracts == [("notes", 2)]
+    assert value(app, "notes") == after
+    with app.database.read() as connection:
+        lengths = select(func.length(contract_changes.c.changes), func.length(contract_changes.c.warnings))
+        for changes, warnings in connection.execute(lengths):
+            assert changes < 140_000
+            assert warnings < 70_000
+    undo(app, "notes", 2)
+    assert value(app, "notes") == before
+
+
+def test_a_few_updates_of_a_long_list_keep_only_what_they_brought(app: App) -> None:
+    apply(app, ("notes", {"l": ["x" * 90 + str(n) for n in range(5_000)]}))
+    apply(app, *(("notes", {"l": [f"y{n}"]}) for n in range(100)))
+
+    with app.database.read() as connection:
+        (row,) = contracts.change_rows(connection, "notes", [2])
+    (change,) = contracts.changes_of(row).changes
+    assert (change.before, change.after, change.shortened) == ([], [f"y{n}" for n in range(100)], True)
+
+
+TOO_MANY: dict[str, list[dict[str, Any]]] = {
+    "more than there may be": [{"n": number} for number in range(contracts.MOST_UPDATES + 1)],
+    "of a list that each has to be merged into": [
+        {"l": [{"id": f"x{number}" * 20, "name": "a"}, {"name": f"b{number}"}]} for number in range(3_000)
+    ],
+}
+
+
+@pytest.mark.parametrize("payloads", TOO_MANY.values(), ids=TOO_MANY)
+def test_updates_that_would_take_too_long_are_refused(app: App, payloads: list[dict[str, Any]]) -> None:
+    start = time.monotonic()
+    with pytest.raises(Invalid, match="allowed: ") as refused:
+        apply(app, *(("notes", payload) for payload in payloads))
+
+    assert time.monotonic() - start < 10
+    assert (refused.value.code, (refused.value.pointer or "")[:6]) == ("context_updates", "/notes")
+    assert revisions(app) == 0
+
+
+def test_many_warnings_of_a_merge_are_counted_instead_of_listed(app: App) -> None:
+    apply(app, ("notes", {f"k{n}": n for n in range(900)}))
+    warnings = apply(app, ("notes", {f"k{n}": "text" for n in range(900)})).warnings
+
+    assert len(warnings) == 201
+    assert warnings[-1] == {"code": "MERGE", "pointer": "/notes", "message": "700 more like these are not listed"}
+
+
+# ---- what agents are given ------------------------------------------------------------------------------------------
+
+
+def test_sections_are_given_whole_as_long_as_there_is_room_those_of_the_task_first(app: App) -> None:
+    long = {"text": "x" * 600_000}
+    for name in ("api", "ops"):
+        apply(app, (name, long))
+    apply(app, ("notes", {"n": 1}))
+    with app.database.read() as connection:
+        usual, elsewhere = (contracts.facts(connection, SECTIONS, surfaces) for surfaces in ((), ["ops"]))
+
+    def left_out(name: str) -> Any:
+        return {"left_out": f"too long; read it with `gemba context show {name}`"}
+
+    assert usual == {"api": long, "ops": left_out("ops"), "notes": {"n": 1}}
+    assert elsewhere == {"api": left_out("api"), "ops": long, "notes": {"n": 1}}
+
+
+def test_work_can_be_given_however_much_is_known(declared: Api) -> None:
+    names = [f"s{number}" for number in range(5)]
+    (declared.workspace / ".gemba/context.toml").write_text("".join(f"[section.{name}]\n" for name in names))
+    with declared.app.database.transaction() as tx:
+        sections = tx.surroundings["sections"]()
+        long = {f"k{number}": "x" * 3_900 for number in range(1_000)}
+        contracts.apply(tx, [Update(name, long) for name in names], sections, source="h", by="a1b2c3")
+
+    made = declared.post("/api/dispatches", wish())
+    known = made["envelope"]["project_knowledge"]["sections"]
+    assert [list(known[name]) for name in names] == [["left_out"]] * 5
+    answer = declared.request("GET", "/api/context")
+    assert len(answer.body) < 10_000
+    assert [(one["value"], one["length"] > 3_900_000) for one in answer.json["sections"]] == [(None, True)] * 5
+    assert declared.get("/api/context/s3")["value"] == long
 
 
 # ---- taking back ----------------------------------------------------------------------------------------------------
@@ -411,7 +531,32 @@ def test_a_megabyte_comes_through_the_api(declared: Api) -> None:
     assert 1_000_000 < len(json.dumps({"payload": payload}, separators=(",", ":"))) <= 1_048_576
 
     done = declared.post("/api/context/notes", {"payload": payload})
-    assert (done["section"]["value"], len(done["changes"])) == (payload, 10_000)
+    assert done["section"]["value"] == payload
+    assert 900 < len(done["changes"]) == 10_000 - done["unlisted"]
+
+
+def test_pages_of_the_history_are_small_however_much_changed(declared: Api) -> None:
+    for number in range(6):
+        declared.post("/api/context/notes", {"payload": {f"{number}-{n}": "x" * 200 for n in range(1_000)}})
+
+    cursor, seen = "", []
+    while cursor is not None:
+        answer = declared.request("GET", f"/api/context/notes/history?limit=100{cursor and '&cursor=' + cursor}")
+        assert len(answer.body) < 500_000
+        seen += [(one["revision"], len(one["changes"]) + one["unlisted"]) for one in answer.json["revisions"]]
+        cursor = answer.json["next_cursor"]
+    assert seen == [(revision, 1_000) for revision in (6, 5, 4, 3, 2, 1)]
+
+
+def test_the_list_of_sections_has_values_as_long_as_there_is_room(declared: Api) -> None:
+    names = [f"s{number}" for number in range(8)]
+    (declared.workspace / ".gemba/context.toml").write_text("".join(f"[section.{name}]\n" for name in names))
+    for name in names:
+        declared.post(f"/api/context/{name}", {"payload": {"text": "x" * 200_000}})
+
+    found = declared.get("/api/context")["sections"]
+    assert [one["value"] is not None for one in found] == [True] * 5 + [False] * 3
+    assert {one["length"] for one in found} == {200_011}
 
 
 def test_readers_are_told_of_a_change_as_it_happens(declared: Api) -> None:

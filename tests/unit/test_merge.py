@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gemba.handoff.fold import fold
 from gemba.handoff.merge import merge
 from gemba.handoff.value import LONGEST_POINTER, Numbers
 from gemba.testing import effort, seeds
@@ -361,6 +362,65 @@ def test_merging_again_changes_nothing_where_everything_is_mentioned_twice(seed:
         assert again.after is once.after, (before, payload)
         assert again.changes == []
         assert lost(before, payload, once.after) == [], (before, payload)
+
+
+# ---- several updates at once --------------------------------------------------------------------------------------
+
+DOCUMENTS = st.dictionaries(KEYS, ANY, max_size=4)
+
+
+def merged_one_after_the_other(before: Any, payloads: Iterable[Any]) -> Any:
+    for payload in payloads:
+        before = merge(before, payload).after
+    return before
+
+
+@given(DOCUMENTS, st.lists(DOCUMENTS, min_size=1, max_size=4))
+@example({"a": {"x": 1}}, [{"a": 1}, {"a": {"b": 2}}])
+@example({"a": [1]}, [{"a": None}, {"a": [2]}])
+@example({"a": [{"id": 1, "name": "x"}]}, [{"a": [{"name": "x", "b": 1}]}, {"a": [{"id": 1, "name": "y"}]}])
+@example({"a": [{"id": 1, "a": 1}, {"id": 1, "a": 2}]}, [{"a": [{"id": 1, "a": 2}]}, {"a": [{"id": 1, "a": 3}]}])
+def test_a_fold_is_what_merging_one_after_the_other_gives(before: dict[str, Any], payloads: list[Any]) -> None:
+    copies = copy.deepcopy((before, payloads))
+    found = fold(before, payloads, "db")
+
+    after = merged_one_after_the_other(before, payloads)
+    assert same(found.after, after)
+    assert (found.changes == []) == same(before, after)
+    assert repr((before, payloads)) == repr(copies)
+    for change in found.changes:
+        assert same(at(found.after, change["pointer"]), change["after"])
+        if "before" in change:
+            assert same(at(before, change["pointer"]), change["before"])
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", seeds(2, 20))
+def test_a_fold_of_objects_that_may_be_one_another_is_what_merging_gives(seed: int) -> None:
+    source = random.Random(seed)
+    for _ in range(effort(1_000, 20_000)):
+        before, *payloads = ({key: drawn(source, 3) for key in "ab"} for _ in range(source.randint(2, 5)))
+        found = fold(before, payloads, "db")
+        assert same(found.after, merged_one_after_the_other(before, payloads)), (before, payloads)
+        assert (found.changes == []) == same(before, found.after)
+
+
+def test_a_fold_tells_each_place_once_from_what_it_was_to_what_it_is() -> None:
+    before = {"port": 80, "hosts": ["a"], "routes": [{"id": 1}]}
+    payloads = [
+        {"port": 81, "hosts": ["b"]},
+        {"port": "http", "hosts": ["c"], "routes": [{"id": 1, "to": "x"}]},
+        {"routes": [{"id": 1, "to": "y"}], "new": {"n": 1}},
+        {"new": {"m": 2}},
+    ]
+    found = fold(before, payloads, "db")
+    assert found.changes == [
+        {"pointer": "/port", "kind": "overwritten", "before": 80, "after": "http"},
+        {"pointer": "/hosts", "kind": "united", "before": ["a"], "after": ["a", "b", "c"]},
+        {"pointer": "/routes/0", "kind": "merged", "before": {"id": 1}, "after": {"id": 1, "to": "y"}},
+        {"pointer": "/new", "kind": "added", "after": {"n": 1, "m": 2}},
+    ]
+    assert [warning["pointer"] for warning in found.warnings] == ["/port"]
 
 
 def lost(before: Any, payload: Any, after: Any, where: str = "") -> list[str]:

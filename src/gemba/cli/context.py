@@ -187,7 +187,7 @@ def _tell(done: dict[str, Any], as_json: bool, line: str) -> None:
     if as_json:
         print_json(done)
     else:
-        click.echo("\n".join([showable(line), *change_lines(done["changes"]), *warning_lines(done["warnings"])]))
+        click.echo("\n".join([showable(line), *change_lines(done), *warning_lines(done["warnings"])]))
 
 
 command.add_command(merge)

@@ -31,6 +31,8 @@ def section_lines(section: dict[str, Any], most: int | None = None) -> list[str]
         lines += value[:most]
         if most is not None and len(value) > most:
             lines += body_lines(f"… {len(value) - most} more lines: gemba context show {section['name']}")
+    if section["value"] is None:
+        lines += body_lines(f"{section['length']:,} characters: gemba context show {section['name']}")
     return lines
 
 
@@ -43,12 +45,13 @@ def revision_lines(revision: dict[str, Any]) -> list[str]:
     facts += _handoff(revision["source"])
     facts += [f"undoes revision {revision['undoes']}"] if revision["undoes"] is not None else []
     lines = headline("revision", "cyan", str(revision["revision"]), facts)
-    return [*lines, *change_lines(revision["changes"]), *warning_lines(revision["warnings"])]
+    return [*lines, *change_lines(revision), *warning_lines(revision["warnings"])]
 
 
-def change_lines(changes: Iterable[dict[str, Any]]) -> list[str]:
+def change_lines(told: dict[str, Any]) -> list[str]:
     """A line for each change: + what is new, - what is gone, ~ what was there in another way."""
-    return [line for change in changes for line in labelled(_place(change), _what(change), whole=False)]
+    lines = [line for change in told["changes"] for line in labelled(_place(change), _what(change), whole=False)]
+    return lines + (body_lines(f"… and {told['unlisted']:,} more changes") if told["unlisted"] else [])
 
 
 def warning_lines(warnings: Iterable[dict[str, Any]]) -> list[str]:
@@ -65,6 +68,8 @@ def _place(change: dict[str, Any]) -> str:
 
 
 def _what(change: dict[str, Any]) -> str:
+    if change.get("shortened") and "before" not in change and "after" not in change:
+        return "too long to be listed"
     room = max(_SHORTEST, (width() - len(_place(change)) - 10) // 2)
     before: Any = change.get("before")
     after: Any = change.get("after")

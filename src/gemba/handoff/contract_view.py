@@ -10,22 +10,28 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, Select, and_, case, func, select
 
 from gemba import clock
 from gemba.action import Action
 from gemba.errors import NotFound
 from gemba.handoff import contracts
-from gemba.handoff.contracts import ContextChange, ContextWarning, contract_changes
+from gemba.handoff.contracts import contract_changes
 from gemba.handoff.entries import Update
+from gemba.handoff.listed import ContextChange, ContextWarning, Listed
 from gemba.handoff.sections import Section
 from gemba.store.database import Transaction
+
+LONGEST_IN_LIST = 256 * 1024  # characters of a value that the list of sections has
+MOST_IN_LIST = 1024 * 1024  # of all values in it
+MOST_OF_HISTORY = 256 * 1024  # characters after which a page of revisions ends
 
 
 class ContextSection(msgspec.Struct, frozen=True):
     """A section: what it is about, who writes it, what is known in it. `revision` 0: nothing was ever written.
 
     `standing` is the last revision that is in effect, which `undo` takes back; `warnings` are about the value as it is.
+    In the list of all sections `value` is null where it is too long; the section itself has it. `length` is in JSON.
     """
 
     name: str
@@ -35,7 +41,8 @@ class ContextSection(msgspec.Struct, frozen=True):
     strict: bool
     revision: int
     standing: int
-    value: dict[str, Any]
+    value: dict[str, Any] | None
+    length: int
     warnings: list[ContextWarning]
     changed_at: str | None
     changed_by: str | None
@@ -43,7 +50,10 @@ class ContextSection(msgspec.Struct, frozen=True):
 
 
 class ContextRevision(msgspec.Struct, frozen=True):
-    """One change of a section. `source` is the handoff that it came with, or "operator"."""
+    """One change of a section. `source` is the handoff that it came with, or "operator".
+
+    Of a large one the first changes are listed, and `unlisted` is how many more there are.
+    """
 
     revision: int
     at: str
@@ -51,6 +61,7 @@ class ContextRevision(msgspec.Struct, frozen=True):
     source: str
     undoes: int | None
     changes: list[ContextChange]
+    unlisted: int
     warnings: list[ContextWarning]
 
 
@@ -70,6 +81,7 @@ class AppliedContext(msgspec.Struct, frozen=True):
 
     section: ContextSection
     changes: list[ContextChange]
+    unlisted: int
     warnings: list[ContextWarning]
 
 
@@ -78,12 +90,23 @@ class AppliedContext(msgspec.Struct, frozen=True):
 
 def list_sections(connection: Connection, declared: Sequence[Section]) -> list[ContextSection]:
     """Those that are declared, in the order of the file; then those that once were, by name."""
-    rows = {row.name: row for row in connection.execute(select(contracts.contracts).order_by("name"))}
+    rows = {row.name: row for row in connection.execute(_in_list()).all()}
     names = {section.name for section in declared}
     return [
         *(_view(section, rows.get(section.name)) for section in declared),
         *(_view(Section(name), row, declared=False) for name, row in rows.items() if name not in names),
     ]
+
+
+def _in_list() -> Select[Any]:
+    """The sections by name, with their values as long as there is room."""
+    table = contracts.contracts
+    length = func.length(table.c.value)
+    counted = case((length <= LONGEST_IN_LIST, length), else_=0)
+    so_far = func.sum(counted).over(order_by=table.c.name)
+    value = case((and_(length <= LONGEST_IN_LIST, so_far <= MOST_IN_LIST), table.c.value))
+    others = [column for column in table.c if column.name != "value"]
+    return select(*others, value.label("value"), length.label("length")).order_by(table.c.name)
 
 
 def get_section(connection: Connection, declared: Sequence[Section], name: str) -> ContextSection:
@@ -102,12 +125,27 @@ def list_revisions(
     total = connection.execute(select(func.count()).select_from(contract_changes).where(mine)).scalar_one()
     if not total and not any(section.name == name for section in declared):
         raise _unknown(name, declared)
-    query = select(contract_changes).where(mine).order_by(contract_changes.c.revision.desc()).limit(limit + 1)
+    length = func.length(contract_changes.c.changes) + func.length(contract_changes.c.warnings)
+    query = select(contract_changes.c.revision, length).where(mine).order_by(contract_changes.c.revision.desc())
     if before is not None:
         query = query.where(contract_changes.c.revision < before)
-    rows = connection.execute(query).all()
-    page = rows[:limit]
-    return [_revision(row) for row in page], total, page[-1].revision if len(rows) > limit else None
+    following = connection.execute(query.limit(limit + 1)).all()
+    fitting = _fitting([length for _, length in following[:limit]])
+    numbers = [number for number, _ in following[:fitting]]
+    columns = [column for column in contract_changes.c if column.name != "value"]
+    rows = select(*columns).where(mine, contract_changes.c.revision.in_(numbers))
+    page = connection.execute(rows.order_by(contract_changes.c.revision.desc())).all()
+    return [_revision(row) for row in page], total, numbers[-1] if len(following) > fitting else None
+
+
+def _fitting(lengths: Sequence[int]) -> int:
+    """How many of these a page takes: one in any case."""
+    total = 0
+    for number, length in enumerate(lengths):
+        total += length
+        if total > MOST_OF_HISTORY and number:
+            return number
+    return len(lengths)
 
 
 def _unknown(name: str, declared: Sequence[Section]) -> NotFound:
@@ -125,7 +163,8 @@ def _view(section: Section, row: Row[Any] | None, *, declared: bool = True) -> C
         strict=section.strict,
         revision=0 if row is None else row.revision,
         standing=0 if row is None else row.standing,
-        value={} if row is None else msgspec.json.decode(row.value),
+        value={} if row is None else None if row.value is None else msgspec.json.decode(row.value),
+        length=2 if row is None else row.length if "length" in row._fields else len(row.value),
         warnings=[] if row is None else contracts.warnings_of(row),
         changed_at=None if row is None else clock.rfc3339(row.changed_at),
         changed_by=None if row is None else row.changed_by,
@@ -134,13 +173,15 @@ def _view(section: Section, row: Row[Any] | None, *, declared: bool = True) -> C
 
 
 def _revision(row: Row[Any]) -> ContextRevision:
+    told = contracts.changes_of(row)
     return ContextRevision(
         revision=row.revision,
         at=clock.rfc3339(row.at),
         by=row.by,
         source=row.source,
         undoes=row.undoes,
-        changes=contracts.changes_of(row),
+        changes=told.changes,
+        unlisted=told.unlisted,
         warnings=contracts.warnings_of(row),
     )
 
@@ -154,16 +195,17 @@ def apply_context(tx: Transaction, body: ApplyContext, *, name: str) -> AppliedC
     applied = contracts.apply(tx, [Update(name, body.payload)], judged, source=contracts.OPERATOR, by=tx.actor)
     warnings = msgspec.convert(applied.warnings, list[ContextWarning])
     revisions = dict(applied.contracts)
-    changes = _changes(tx, name, revisions[name]) if revisions else []
-    return AppliedContext(get_section(tx.connection, declared, name), changes, warnings)
+    told = _changes(tx, name, revisions[name]) if revisions else Listed([])
+    return AppliedContext(get_section(tx.connection, declared, name), told.changes, told.unlisted, warnings)
 
 
 def undo_context(tx: Transaction, body: UndoContext, *, name: str) -> AppliedContext:
     revision = contracts.undo(tx, name, body.revision, by=tx.actor)
-    return AppliedContext(get_section(tx.connection, _declared(tx), name), _changes(tx, name, revision), [])
+    told = _changes(tx, name, revision)
+    return AppliedContext(get_section(tx.connection, _declared(tx), name), told.changes, told.unlisted, [])
 
 
-def _changes(tx: Transaction, name: str, revision: int) -> list[ContextChange]:
+def _changes(tx: Transaction, name: str, revision: int) -> Listed:
     return contracts.changes_of(contracts.change_rows(tx.connection, name, [revision])[0])
 
 

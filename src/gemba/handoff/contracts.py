@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import BigInteger, Column, Connection, Integer, Row, Table, Text, func, insert, select
@@ -20,9 +20,9 @@ from gemba.errors import Conflict, Invalid, NotFound
 from gemba.event import Draft
 from gemba.handoff import audit
 from gemba.handoff.entries import Update
+from gemba.handoff.fold import fold
+from gemba.handoff.listed import ContextWarning, Listed, change_of, few, listed
 from gemba.handoff.live_state import LiveValue, live_values
-from gemba.handoff.merge import Change as MergeChange
-from gemba.handoff.merge import merge
 from gemba.handoff.payload import encoded, kept
 from gemba.handoff.sections import Section
 from gemba.store.database import Transaction
@@ -58,25 +58,11 @@ contract_changes = Table(
 
 OPERATOR = "operator"  # as a source
 _LOCK = 0x63747874  # "ctxt"
+MOST_UPDATES = 10_000  # of one section, at once
+MOST_FACTS = 1024 * 1024  # characters of sections that an envelope gets; of the others it gets the names
+MOST_UPDATES = 10_000  # of one section, at once
+MOST_FACTS = 1024 * 1024  # characters of sections that an envelope gets; of the others it gets the names
 _MOST_POINTERS = 50  # of one change in the audit log; the hashes cover the whole
-_MOST_WARNINGS = 200  # of one kind, of one update
-
-
-class ContextWarning(msgspec.Struct, frozen=True):
-    """What a person should look at: LIVE_STATE, or MERGE for what the merge had to decide."""
-
-    code: Literal["LIVE_STATE", "MERGE"]
-    pointer: str  # /<section>/… in all that is known
-    message: str
-
-
-class ContextChange(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One place of a section that is different since: what was added has no `before`, what was removed no `after`."""
-
-    pointer: str  # in the section
-    kind: Literal["added", "merged", "united", "overwritten", "removed"]
-    before: Any = msgspec.UNSET
-    after: Any = msgspec.UNSET
 
 
 class Applied(NamedTuple):
@@ -101,7 +87,8 @@ class _Draft(NamedTuple):
     standing: int
     before: str
     after: str
-    changes: list[ContextChange]
+    pointers: list[str]  # of all that changed
+    changes: Listed
     warnings: list[ContextWarning]
     undoes: int | None = None
 
@@ -113,12 +100,27 @@ def find(connection: Connection, name: str) -> Row[Any] | None:
     return connection.execute(select(contracts).where(contracts.c.name == name)).first()
 
 
-def facts(connection: Connection, sections: Iterable[Section] | None = None) -> dict[str, Any]:
-    """What is known, by section, for `project_knowledge`; with `sections`, only of these. Empty ones say nothing."""
-    rows = connection.execute(select(contracts.c.name, contracts.c.value).order_by(contracts.c.name)).all()
-    known = {row.name: msgspec.json.decode(row.value) for row in rows}
-    names = known if sections is None else [section.name for section in sections]
-    return {name: known[name] for name in names if known.get(name)}
+def facts(
+    connection: Connection, sections: Iterable[Section] | None = None, surfaces: Iterable[str] = ()
+) -> dict[str, Any]:
+    """What is known, by section, for `project_knowledge`; with `sections`, only of these. Empty ones say nothing.
+
+    As many as there is room for, each whole, those of `surfaces` first; of the others where they are to be read.
+    """
+    lengths = select(contracts.c.name, func.length(contracts.c.value)).order_by(contracts.c.name)
+    known = {name: length for name, length in connection.execute(lengths) if length > len("{}")}
+    names = [name for name in (known if sections is None else (each.name for each in sections)) if name in known]
+    room, whole = MOST_FACTS, []
+    first = set(surfaces)
+    for name in sorted(names, key=lambda name: name not in first):
+        if known[name] <= room:
+            room -= known[name]
+            whole.append(name)
+    rows = connection.execute(select(contracts.c.name, contracts.c.value).where(contracts.c.name.in_(whole)))
+    values = {row.name: msgspec.json.decode(row.value) for row in rows}
+    return {
+        name: values.get(name, {"left_out": f"too long; read it with `gemba context show {name}`"}) for name in names
+    }
 
 
 # ---- applying -------------------------------------------------------------------------------------------------------
@@ -132,13 +134,22 @@ def apply(tx: Transaction, updates: Sequence[Update], sections: Sequence[Section
         checked.setdefault(update.contract, []).append(_checked(update, declared))
     if not checked:
         return Applied([], [])
+    for name, given in checked.items():
+        if len(given) > MOST_UPDATES:
+            raise Invalid(
+                f"/{name}: {len(given):,} updates of one section; allowed: at most {MOST_UPDATES:,} at once",
+                code="context_updates",
+                pointer=f"/{name}",
+                found=len(given),
+                allowed=MOST_UPDATES,
+            )
     _alone(tx)
     drafts = [_merged(tx.connection, name, given) for name, given in checked.items()]
     for draft in drafts:
-        if draft.changes:
+        if draft.pointers:
             _write(tx, draft, source=source, by=by)
     warnings = [msgspec.to_builtins(warning) for draft in drafts for warning in draft.warnings]
-    return Applied([(draft.name, draft.revision) for draft in drafts if draft.changes], warnings)
+    return Applied([(draft.name, draft.revision) for draft in drafts if draft.pointers], warnings)
 
 
 def _checked(update: Update, declared: dict[str, Section]) -> _Checked:
@@ -170,30 +181,26 @@ def _checked(update: Update, declared: dict[str, Section]) -> _Checked:
 def _merged(connection: Connection, name: str, updates: Sequence[_Checked]) -> _Draft:
     row = find(connection, name)
     before = "{}" if row is None else row.value
-    value: Any = msgspec.json.decode(before)
-    changes: list[ContextChange] = []
-    warnings: list[ContextWarning] = []
-    for payload, live in updates:
-        merged = merge(value, payload)
-        value = merged.after
-        changes += map(_change, merged.changes)
-        warnings += (ContextWarning("MERGE", f"/{name}{one['pointer']}", one["message"]) for one in merged.warnings)
-        warnings += _live_warnings(name, live)
+    merged = fold(msgspec.json.decode(before), [update.payload for update in updates], name)
+    warnings = [
+        *few([ContextWarning("MERGE", f"/{name}{one['pointer']}", one["message"]) for one in merged.warnings], name),
+        *_live_warnings(name, [live for update in updates for live in update.live]),
+    ]
     revision = 1 if row is None else row.revision + 1
-    return _Draft(name, revision, revision, before, encoded(value, name), changes, warnings)
-
-
-def _change(change: MergeChange) -> ContextChange:
-    return ContextChange(change["pointer"], change["kind"], change.get("before", msgspec.UNSET), change["after"])
+    return _Draft(
+        name,
+        revision,
+        revision,
+        before,
+        encoded(merged.after, name),
+        [change["pointer"] for change in merged.changes],
+        listed(map(change_of, merged.changes)),
+        warnings,
+    )
 
 
 def _live_warnings(name: str, found: Sequence[LiveValue]) -> list[ContextWarning]:
-    told = [ContextWarning("LIVE_STATE", f"/{name}{one.pointer}", _said(one)) for one in found[:_MOST_WARNINGS]]
-    if len(found) > len(told):
-        told.append(
-            ContextWarning("LIVE_STATE", f"/{name}", f"{len(found) - len(told)} more like these are not listed")
-        )
-    return told
+    return few([ContextWarning("LIVE_STATE", f"/{name}{one.pointer}", _said(one)) for one in found], name)
 
 
 def _said(found: LiveValue) -> str:
@@ -225,13 +232,16 @@ def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
         )
     earlier = {change.revision: change for change in change_rows(tx.connection, name, (revision - 1, revision))}
     before = earlier.get(revision - 1)
+    undone = changes_of(earlier[revision]).reversed()
+    pointers = [change.pointer for change in undone.changes]
     draft = _Draft(
         name,
         last + 1,
         0 if before is None else before.standing,
         row.value,
         "{}" if before is None else before.value,
-        [_reversed(change) for change in reversed(changes_of(earlier[revision]))],
+        pointers,
+        undone,
         [],
         revision,
     )
@@ -239,17 +249,12 @@ def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
     return draft.revision
 
 
-def changes_of(row: Row[Any]) -> list[ContextChange]:
-    return msgspec.json.decode(row.changes, type=list[ContextChange])
+def changes_of(row: Row[Any]) -> Listed:
+    return msgspec.json.decode(row.changes, type=Listed)
 
 
 def warnings_of(row: Row[Any]) -> list[ContextWarning]:
     return msgspec.json.decode(row.warnings, type=list[ContextWarning])
-
-
-def _reversed(change: ContextChange) -> ContextChange:
-    kind = {"added": "removed", "removed": "added"}.get(change.kind, change.kind)
-    return ContextChange(change.pointer, kind, change.after, change.before)  # type: ignore[arg-type]  # of the same kinds
 
 
 def change_rows(connection: Connection, name: str, revisions: Sequence[int]) -> Sequence[Row[Any]]:
@@ -289,8 +294,8 @@ def _proof(draft: _Draft) -> dict[str, Any]:
     return {
         "before": hashlib.sha256(draft.before.encode()).hexdigest(),
         "after": hashlib.sha256(draft.after.encode()).hexdigest(),
-        "changes": len(draft.changes),
-        "changed": [change.pointer for change in draft.changes[:_MOST_POINTERS]],
+        "changes": len(draft.changes.changes) + draft.changes.unlisted,
+        "changed": draft.pointers[:_MOST_POINTERS],
     }
 
 

@@ -20,7 +20,7 @@ from gemba.handoff import contracts, dispatches, memories
 from gemba.handoff.check import GatePolicy, Need
 from gemba.handoff.dispatches import Dispatch
 from gemba.handoff.envelope import Assignment
-from gemba.handoff.sections import Section
+from gemba.handoff.sections import Section, surfaces_of
 from gemba.handoff.snapshot import Snapshot, take_snapshot
 from gemba.store.database import Transaction
 from gemba.text import storable
@@ -94,7 +94,7 @@ def create_dispatch(tx: Transaction, prepared: Prepared) -> Dispatch:
         policy=prepared.policy,
         snapshot=prepared.snapshot,
         sections=sections,
-        facts=contracts.facts(tx.connection, sections),
+        facts=contracts.facts(tx.connection, sections, surfaces_of(wanted.targets, sections)),
         memory=memories.remembered(tx.connection),
         with_logs=wanted.with_logs,
     )

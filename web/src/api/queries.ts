@@ -199,6 +199,16 @@ export const contextQuery = queryOptions({
   queryFn: ({ signal }) => upToDate(async () => payload(await api.GET("/api/context", { signal }))),
 });
 
+/** A section whose value is too long for the list of all. */
+export function contextSectionQuery(name: string, revision: number) {
+  return queryOptions({
+    queryKey: [...CONTEXT, "section", name, revision],
+    queryFn: async ({ signal }) =>
+      payload(await api.GET("/api/context/{name}", { params: { path: { name } }, signal })),
+    gcTime: SEARCHES_KEPT,
+  });
+}
+
 export function contextHistoryQuery(name: string) {
   return infiniteQueryOptions({
     queryKey: [...CONTEXT, "history", name],

@@ -16,7 +16,7 @@ const WORDS: Record<ContextChange["kind"], string> = {
   overwritten: "changed",
 };
 
-export function Changes({ changes }: { changes: ContextChange[] }) {
+export function Changes({ changes, unlisted }: { changes: ContextChange[]; unlisted: number }) {
   const [shown, setShown] = useState(AT_ONCE);
   const more = changes.length - shown;
   return (
@@ -31,6 +31,7 @@ export function Changes({ changes }: { changes: ContextChange[] }) {
           Show {Math.min(more, 10 * AT_ONCE).toLocaleString()} more of {more.toLocaleString()}
         </button>
       )}
+      {unlisted > 0 && <p className="card-hint">{unlisted.toLocaleString()} more changes are not listed</p>}
     </>
   );
 }
@@ -44,6 +45,7 @@ function ChangeLine({ change, all }: { change: ContextChange; all: ContextChange
       </p>
       <Side values={gone} side="gone" words={ofItems ? "Item gone: " : "Before: "} />
       <Side values={come} side="come" words={ofItems ? "New item: " : "Now: "} />
+      {gone.length + come.length === 0 && <p className="card-hint">Too long to be listed</p>}
     </li>
   );
 }

@@ -57,7 +57,7 @@ function Revision({ revision, section, onUndo }: Props & { revision: ContextRevi
           </button>
         )}
       </p>
-      <Changes changes={revision.changes} />
+      <Changes changes={revision.changes} unlisted={revision.unlisted} />
       <Warnings warnings={revision.warnings} />
     </li>
   );

@@ -13,8 +13,8 @@ import { Kbd } from "../ui/Kbd";
 import { isCommand } from "../ui/keys";
 import { plainText } from "../ui/plain-text";
 import { History } from "./History";
+import { Known, LongValue } from "./Known";
 import { Source } from "./Source";
-import { Value } from "./Value";
 import { Warnings } from "./Warnings";
 
 async function undo(name: string, revision: number, confirmId: string) {
@@ -89,13 +89,7 @@ export const SectionCard = memo(function SectionCard({ section, wanted }: { sect
         </header>
         <About section={section} />
         <Warnings warnings={section.warnings} />
-        {Object.keys(section.value).length > 0 ? (
-          <div className="section-value">
-            <Value value={section.value} />
-          </div>
-        ) : (
-          <p className="card-hint">Nothing is known here yet.</p>
-        )}
+        {section.value === null ? <LongValue section={section} /> : <Known value={section.value} />}
         {section.revision > 0 && undoing === null && (
           <div className="bar">
             <button

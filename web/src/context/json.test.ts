@@ -66,6 +66,13 @@ test("a list that only lost what it held twice is told as a whole", () => {
   assert.deepEqual(once, { gone: [["a", "a"]], come: [["a"]], ofItems: false });
 });
 
+test("of what is too long to be listed nothing is told but that it changed", () => {
+  const long = differenceOf({ pointer: "/a", kind: "added", shortened: true });
+  assert.deepEqual(long, { gone: [], come: [], ofItems: false });
+  const list = differenceOf({ pointer: "/a", kind: "united", before: [], after: ["b"], shortened: true });
+  assert.deepEqual(list, { gone: [], come: ["b"], ofItems: true });
+});
+
 test("an item is called by its id or its name, if that is text", () => {
   assert.deepEqual([{ id: "a", name: "b" }, { name: "b" }, { id: 1 }, { id: " " }, ["a"], null, "a"].map(titleOf), [
     ...["a", "b", null, null, null, null, null],

@@ -45,9 +45,10 @@ interface Change {
   kind: "added" | "merged" | "united" | "overwritten" | "removed";
   before?: unknown;
   after?: unknown;
+  shortened?: boolean;
 }
 
-/** What is gone and what has come, each as the values to be shown. */
+/** What is gone and what has come, each as the values to be shown; neither where they are too long to be listed. */
 export interface Difference {
   gone: unknown[];
   come: unknown[];
@@ -57,6 +58,7 @@ export interface Difference {
 
 export function differenceOf(change: Change, all: Change[] = [change]): Difference {
   const { kind, before, after } = change;
+  if (change.shortened && before === undefined && after === undefined) return { gone: [], come: [], ofItems: false };
   if (kind === "united" && Array.isArray(before) && Array.isArray(after)) {
     // Of items that were merged a change of their own tells, with how they were and how they are.
     const told = all.filter((one) => isItemOf(one.pointer, change.pointer)).flatMap((one) => [one.before, one.after]);
