@@ -19,18 +19,20 @@ from gemba.escalations import approvals, refusing, reply
 from gemba.escalations.escalation import Delivery, Reply
 from gemba.escalations.store import deliver, escalations, get_locked, settle
 from gemba.event import Draft
-from gemba.handoff import audit, contracts, dispatches, handoffs, memories
+from gemba.handoff import audit, contracts, dispatches, handoffs, memories, requests
 from gemba.handoff.approval import GrantState, RequestState
 from gemba.handoff.check import Check
 from gemba.handoff.entries import updates_of
 from gemba.handoff.handoffs import Applied, AppliedContract, AppliedWarning, HandoffState
-from gemba.handoff.risk import classify
+from gemba.handoff.risk import Risk
 from gemba.handoff.status import PlanStatus, Progress
 from gemba.store.database import Transaction
-from gemba.text import storable
+from gemba.text import one_line, storable
 
 TOOL = "Bash"  # of an approved command: the tool with which an agent's client runs one
 _LONGEST_SUMMARY = 4_000
+_LONGEST_GOAL = 120
+_SAID = ("operation", "scope", "risk_level")  # of an approval_request, for the person's eyes
 _ASKS = ("needs_input", "blocked")  # kinds; a command may be approved later than its turn
 
 
@@ -79,11 +81,16 @@ def summary_of(document: dict[str, Any] | None) -> str:
     if document is None:
         return ""
     status, evidence = _part(document, "agent_status"), _part(document, "evidence_report")
-    own = document.get("user_facing_summary")
-    if _status_of(document) == PlanStatus.COMPLETE and isinstance(own, str) and own.strip():
-        return _cut(own.strip())
+    own = _own_words(document)
+    if own and _status_of(document) == PlanStatus.COMPLETE:
+        return _cut(own)
     outputs = _listed(evidence.get("key_outputs"))
     return _cut("\n".join(outputs) or str(status.get("next_action") or "").strip())
+
+
+def _own_words(document: dict[str, Any]) -> str:
+    own = document.get("user_facing_summary")
+    return own.strip() if isinstance(own, str) else ""
 
 
 # ---- what it brings -------------------------------------------------------------------------------------------------
@@ -134,13 +141,16 @@ def _withdraw_asks(tx: Transaction, dispatch: Row[Any], progress: Progress) -> N
 
 def _ask(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, document: dict[str, Any]) -> str | None:
     next_action = str(_part(document, "agent_status").get("next_action") or "").strip()
+    own = _own_words(document)
+    about = "" if dispatch is None else f": {one_line(dispatch.goal, _LONGEST_GOAL)}"
     match row.plan_status:
         case PlanStatus.NEEDS_INPUT:
-            return refusing.ask(tx, row, dispatch, "needs_input", "An agent needs your input", next_action)
+            text = "\n\n".join(filter(None, (own, next_action)))
+            return refusing.ask(tx, row, dispatch, "needs_input", f"An agent needs your input{about}", text)
         case PlanStatus.BLOCKED:
-            gaps = _listed(_part(document, "evidence_report").get("open_gaps"))
-            text = "\n".join([*(f"- {gap}" for gap in gaps), "", next_action]).strip()
-            return refusing.ask(tx, row, dispatch, "blocked", "An agent is blocked", text)
+            gaps = "\n".join(f"- {gap}" for gap in _listed(_part(document, "evidence_report").get("open_gaps")))
+            text = "\n\n".join(filter(None, (own, gaps, next_action)))
+            return refusing.ask(tx, row, dispatch, "blocked", f"An agent is blocked{about}", text)
         case PlanStatus.APPROVAL_REQUEST:
             return _ask_approval(tx, row, dispatch, _part(document, "approval_request"), next_action)
     return None
@@ -154,13 +164,13 @@ def _ask_approval(
     if dispatch is None or not isinstance(command, str) or not 0 < len(command.strip()) <= wire.MAX_TEXT:
         text = f"{next_action}\n\n{msgspec.json.encode(wanted).decode()}".strip()
         return refusing.ask(tx, row, dispatch, "needs_input", "An agent asks for approval of no exact command", text)
-    risk = classify(command)
+    risk = requests.risk_of(tx, command)
     request = approvals.Request(
         command=command,
         cwd=dispatch.folder,
         tool=TOOL,
         risk=risk.level,
-        reason=risk.reason[: wire.MAX_TEXT],
+        reason=_reason(risk, wanted),
         rollback=wanted.get("rollback"),
         verification=wanted.get("verification"),
         session_id=refusing.whose(row, dispatch) or dispatch.agent_id,
@@ -174,6 +184,12 @@ def _ask_approval(
         dispatches.start_turn(tx, dispatches.get_locked(tx, dispatch.id), by_person=False)
         _tell_of_grant(tx, made.escalation_id, request.session_id)
     return made.escalation_id
+
+
+def _reason(risk: Risk, wanted: dict[str, Any]) -> str:
+    """How the command is classed, and what the agent itself says of it."""
+    said = [f"{key} {one_line(value, _LONGEST_GOAL)}" for key in _SAID if isinstance(value := wanted.get(key), str)]
+    return "; ".join([risk.reason[: wire.MAX_NOTE], *(["the agent says: " + ", ".join(said)] if said else [])])
 
 
 def _tell_of_grant(tx: Transaction, escalation_id: str, session_id: str) -> None:

@@ -133,7 +133,7 @@ def edit(tx: Transaction, row: Row[Any], command: str, who: Decider) -> Approval
     call = Call(command, old.cwd, old.requester, old.tool)
     if command == old.command:
         raise Invalid("command is the same as before", code="unchanged", pointer="/command", allowed="another command")
-    risk = _risk_of(tx, command)
+    risk = risk_of(tx, command)
     step = Step(
         call=call,
         session_id=row.session_id,
@@ -161,7 +161,7 @@ def edit(tx: Transaction, row: Row[Any], command: str, who: Decider) -> Approval
     return view(made)
 
 
-def _risk_of(tx: Transaction, command: str) -> Risk:
+def risk_of(tx: Transaction, command: str) -> Risk:
     """By the workspace's rules where they can be read; else by what is known of every command."""
     root = tx.surroundings.get("workspace")
     try:
