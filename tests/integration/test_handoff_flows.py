@@ -162,7 +162,8 @@ def test_what_lies_in_the_logs_when_it_is_handed_over_counts(open_floor: OpenFlo
     run(floor, "ls")
     call = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "tool_use_id": "x"}
     for hook, payload in (("PreToolUse", call), ("PostToolUse", {**call, "tool_response": {"stdout": ""}})):
-        frame = {"ts": clock.rfc3339(clock.now()), "session_id": "s1", "workspace": str(floor.app.workspace.root)}
+        frame: dict[str, Any] = {"ts": clock.rfc3339(clock.now()), "session_id": "s1"}
+        frame["workspace"] = str(floor.app.workspace.root)
         frame |= {"agent_type": "claude", "hook": hook, "event_id": wire.new_event_id(), "payload": payload}
         wire.append_frame(str(floor.app.home), "s1", msgspec.json.encode(frame) + b"\n")
     made = submit(floor, dispatch, claiming(dispatch, [{"command": "pytest -q", "result": "exit code 0"}]))
