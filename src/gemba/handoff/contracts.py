@@ -10,6 +10,7 @@ revision that restores what was before another one, and can itself be undone. Se
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -130,19 +131,13 @@ def apply(tx: Transaction, updates: Sequence[Update], sections: Sequence[Section
     """All of the updates, in their order, or an Invalid and none of them."""
     declared = {section.name: section for section in sections}
     checked: dict[str, list[_Checked]] = {}
+    for name, many in Counter(update.contract for update in updates).items():
+        if many > MOST_UPDATES:
+            raise _too_many(name[:80], many)
     for update in updates:
         checked.setdefault(update.contract, []).append(_checked(update, declared))
     if not checked:
         return Applied([], [])
-    for name, given in checked.items():
-        if len(given) > MOST_UPDATES:
-            raise Invalid(
-                f"/{name}: {len(given):,} updates of one section; allowed: at most {MOST_UPDATES:,} at once",
-                code="context_updates",
-                pointer=f"/{name}",
-                found=len(given),
-                allowed=MOST_UPDATES,
-            )
     _alone(tx)
     drafts = [_merged(tx.connection, name, given) for name, given in checked.items()]
     for draft in drafts:
@@ -150,6 +145,16 @@ def apply(tx: Transaction, updates: Sequence[Update], sections: Sequence[Section
             _write(tx, draft, source=source, by=by)
     warnings = [msgspec.to_builtins(warning) for draft in drafts for warning in draft.warnings]
     return Applied([(draft.name, draft.revision) for draft in drafts if draft.pointers], warnings)
+
+
+def _too_many(name: str, many: int) -> Invalid:
+    return Invalid(
+        f"/{name}: {many:,} updates of one section; allowed: at most {MOST_UPDATES:,} at once",
+        code="context_updates",
+        pointer=f"/{name}",
+        found=many,
+        allowed=MOST_UPDATES,
+    )
 
 
 def _checked(update: Update, declared: dict[str, Section]) -> _Checked:

@@ -39,7 +39,7 @@ def fold(before: dict[str, Any], payloads: Sequence[dict[str, Any]], name: str) 
 
 
 class _Folding:
-    """One fold. A value of which the payloads say something once is merged as ever."""
+    """One fold. All of which the payloads say something once is merged as ever, together."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -88,7 +88,11 @@ class _Folding:
         for each in said:
             for key, value in each.items():
                 by_key[key].append(value)
-        found = {key: self.value(before.get(key, _MISSING), values, place.child(key)) for key, values in by_key.items()}
+        once = self._merged(before, {key: values[0] for key, values in by_key.items() if len(values) == 1}, place)
+        found = {
+            key: once[key] if len(values) == 1 else self.value(before.get(key, _MISSING), values, place.child(key))
+            for key, values in by_key.items()
+        }
         return {**before, **found}
 
     def _list(self, before: list[Any], said: Sequence[list[Any]], place: Place) -> list[Any]:
@@ -100,22 +104,24 @@ class _Folding:
                 before = self._merged(before, each, place)
             return before
         # Each object is its own place, in all of the lists; the rest are values, of which each is there once.
+        items = [item for items in said for item in items]
+        keys = [_key(item) for item in items]
         said_of: dict[_Key, list[Any]] = defaultdict(list)
-        new: list[Any] = []
-        known = {key for item in before if (key := _key(item))}
-        for item in (item for items in said for item in items):
-            key = _key(item)
-            if key is None or (key not in known and key not in said_of):
-                new.append(item)
+        for key, item in zip(keys, items, strict=True):
             if key is not None:
                 said_of[key].append(item)
-
-        def folded(item: Any, old: Any) -> Any:
-            key = _key(item)
-            return self.value(old, said_of[key], place) if key in said_of else item
-
-        olds = [folded(item, item) for item in before]
-        return self._merged(olds, [folded(item, _MISSING) for item in new], place)
+        several = {key: values for key, values in said_of.items() if len(values) > 1}
+        old_keys = [_key(item) for item in before] if several else []
+        olds = before
+        if not several.keys().isdisjoint(old_keys):
+            pairs = zip(old_keys, before, strict=True)
+            olds = [self.value(item, several.pop(key), place) if key in several else item for key, item in pairs]
+        new = [
+            self.value(_MISSING, several.pop(key), place) if key in several else item
+            for key, item in zip(keys, items, strict=True)
+            if key in several or key is None or len(said_of[key]) == 1
+        ]
+        return self._merged(olds, new, place)
 
     def _merged(self, before: _T, payload: _T, place: Place) -> _T:
         merged = merge(before, payload)
