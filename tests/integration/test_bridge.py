@@ -235,7 +235,9 @@ def test_an_agent_is_told_once_what_was_answered_meanwhile(home: Path, event: st
     waits = {**answered, "question": "Which colour?", "at": "2026-01-02T03:04:05Z"}
     (folder / f"{event_id}.json").write_text(json.dumps(waits))
 
-    told = answer(hook(event, {"prompt": "Go on"}))["hookSpecificOutput"]
+    said = answer(hook(event, {"prompt": "Go on"}))
+    assert said is not None
+    told = said["hookSpecificOutput"]
     assert told["hookEventName"] == event
     assert told["additionalContext"].endswith("Question: Which colour?\nAnswered: Green.")
     assert list(folder.iterdir()) == []

@@ -653,7 +653,8 @@ def test_what_is_asked_says_what_the_work_is_about(api: Api) -> None:
 
 def test_the_person_who_approves_reads_what_the_agent_says_of_it(api: Api) -> None:
     dispatch = give(api, session_id="s1")
-    wanted = wish(exact_content="DROP TABLE users;", operation="drop a table", scope="production", risk_level="HIGH")
+    said = {"operation": "drop a table", "scope": "production", "risk_level": "HIGH"}
+    wanted = {"exact_content": "DROP TABLE users;", "rollback": "the backup", "verification": "count rows", **said}
     submit(api, dispatch, envelope(dispatch, "APPROVAL_REQUEST", approval_request=wanted))
     (made,) = api.get("/api/approvals")["approvals"]
 

@@ -127,7 +127,7 @@ def ask(
     about: dict[str, Any] = {}
     if dispatch is not None:
         about = {"agent_type": dispatch.provider, "role": dispatch.role, "bead_id": dispatch.task_id}
-        about["cwd"] = dispatch.folder
+        about |= {"cwd": dispatch.folder, "origin": dispatch.origin}
     shown = text if len(text) <= wire.MAX_TEXT else f"{text[: wire.MAX_TEXT - 1]}…"
     return raise_escalation(
         tx, kind, shown or title, session_id=session_id, title=title, waiting=False, **{**about, **more}
