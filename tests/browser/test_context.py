@@ -201,6 +201,19 @@ def test_a_section_of_ten_thousand_entries_shows_the_first_and_the_rest_when_it_
     expect(card).to_contain_text("key-549")
 
 
+def test_a_section_too_long_for_the_list_is_read_when_it_is_wanted(desk: Desk) -> None:
+    declare(desk.server)
+    apply(desk.server, {f"key-{number}": "x" * 90 for number in range(4_000)})
+    desk.go_to("Context")
+    card = section(desk)
+
+    expect(card).not_to_contain_text("key-0")
+    card.get_by_role("button", name="Show what is known in").click()
+    expect(card).to_contain_text("key-49")
+    card.get_by_role("button", name="History").click()
+    expect(revision(desk, 1)).to_contain_text("more changes are not listed")
+
+
 def test_axe_finds_nothing_serious_in_any_state(knowing: Desk, axe: Callable[[Page], list[str]]) -> None:
     apply(
         knowing.server, {"load_balancer": {"ip": "34.102.136.180"}, "services": ["text"], "limits": {"retries": None}}
