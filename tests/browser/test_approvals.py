@@ -19,6 +19,13 @@ from tests.fixtures.hooks import BRIDGE
 from tests.fixtures.servers import RunningServer
 
 COMMAND = "rm -rf build"
+# From inside the page: however slow the machine is, the second follows at once.
+TWICE = """async () => {
+    for (const time of [1, 2]) {
+        document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "1", bubbles: true }));
+        await new Promise(requestAnimationFrame);
+    }
+}"""
 Axe = Callable[[Page], list[str]]
 
 
@@ -331,8 +338,7 @@ def test_a_key_pressed_twice_approves_one(desk: Desk) -> None:
     made = [ask(desk.server, f"rm -rf build{number}") for number in range(2)]
     expect(desk.cards).to_have_count(2)
     desk.page.keyboard.press("j")
-    desk.page.keyboard.press("1")
-    desk.page.keyboard.press("1")
+    desk.page.evaluate(TWICE)
 
     expect(desk.cards).to_have_count(1)
     assert sorted(one(desk.server, each["id"])["state"] for each in made) == ["approved", "pending"]
