@@ -334,6 +334,20 @@ def _make_private(file: str) -> None:
 
 def _set_pragmas(connection: sqlite3.Connection) -> None:
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
+    _switch_to_wal(cursor)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "temp_store=MEMORY"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
+    """Wait for whoever switches a new file at this moment: SQLite itself does not, whatever its timeout is."""
+    deadline = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_LOOK_SECONDS)
