@@ -14,7 +14,9 @@ WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
 # Bytecode is kept: without it every process that a test starts would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
+# One more than there are cores: many tests wait for processes that they started.
+WORKERS := $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$(( cores < 4 ? cores + 1 : 4 )))
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # The long forms draw a new seed each time and print it; SEED=… repeats a run.
 ifndef SEED
 SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
