@@ -203,8 +203,8 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        rules_file = self.workspace.folder / "approvals.toml"
-        checks = handoff_flows.HandoffFlows(self.database, self.origin, rules_file, lambda: self.ingest.drain())
+        root = self.workspace.root
+        checks = handoff_flows.HandoffFlows(self.database, self.origin, root, lambda: self.ingest.drain())
         table = {**flows.table, **approval_flows.TABLE, **handoff_frames.TABLE, **checks.table}
         news = Filter(NEWS.names | approval_flows.NEWS.names | handoff_frames.NEWS.names | handoff_flows.NEWS.names)
         with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:

@@ -24,7 +24,7 @@ from gemba.escalations.policy_check import checked_settings
 from gemba.flows import wanted
 from gemba.flows.executors import living
 from gemba.handoff.audit_verdict import judge as judge_audit
-from gemba.handoff.risk_rules import read_rules
+from gemba.handoff.risk_rules import workspace_rules
 from gemba.sessions import store as sessions
 from gemba.store import events, migrate
 from gemba.text import storable
@@ -240,9 +240,9 @@ def _policies(app: App) -> Check:
 
 
 def _risk_rules(app: App) -> Check:
-    label, file = "Risk rules", app.workspace.folder / "approvals.toml"
+    label = "Risk rules"
     try:
-        many = len(read_rules(file))
+        many = len(workspace_rules(app.workspace.root))
     except GembaError as error:
         hint = "until it is right, hooks that ask for approval let no command through"
         return Check("risk_rules", label, "fail", error.message, hint)

@@ -8,10 +8,11 @@ Standard library only; the product never imports it.
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 Answer = TypeVar("Answer")
+Item = TypeVar("Item")
 
 SEED = int(os.environ.get("GEMBA_TEST_SEED", "20260101"))
 FULL = os.environ.get("GEMBA_TEST_EFFORT", "short") == "full"
@@ -26,6 +27,11 @@ def seeds(short: int, full: int) -> list[int]:
     """One seed a round, for `pytest.mark.parametrize`: each round is a test and can be run alone."""
     source = random.Random(SEED)
     return [source.getrandbits(32) for _ in range(effort(short, full))]
+
+
+def some(items: Sequence[Item], short: int) -> list[Item]:
+    """All of them in the long runs; in `make test` so many, drawn by the seed."""
+    return list(items) if FULL else random.Random(SEED).sample(list(items), short)
 
 
 def retry_until(ask: Callable[[], Answer], *, timeout: float = 5.0, every: float = 0.02) -> Answer:

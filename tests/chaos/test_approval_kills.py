@@ -1,12 +1,11 @@
 """`kill -9` between a request for approval, its decision and its use: nothing is lost, and nothing is used twice."""
 
-import random
 from pathlib import Path
 
 import pytest
 
 from gemba import wire
-from gemba.testing import FULL, SEED
+from gemba.testing import some
 from tests.chaos.floor import Mortal
 from tests.fixtures.servers import Answer, RunningServer
 
@@ -24,7 +23,7 @@ DEATHS = [
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("point", "passage"),
-    DEATHS if FULL else random.Random(SEED).sample(DEATHS, 4),
+    some(DEATHS, 4),
     ids=lambda part: str(part).replace(" ", "-"),
 )
 def test_an_approval_survives_a_server_that_is_killed(

@@ -1,13 +1,12 @@
 """`kill -9` at every point between a COMPLETE and its acceptance: concluded once, by whoever lives, never before."""
 
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gemba import wire
-from gemba.testing import FULL, SEED, retry_until
+from gemba.testing import retry_until, some
 from tests.chaos.floor import PATIENCE, Mortal
 from tests.fixtures.handed import claiming, strict, wish
 from tests.fixtures.servers import RunningServer
@@ -34,7 +33,7 @@ DEATHS = [
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("point", "passage"),
-    DEATHS if FULL else random.Random(SEED).sample(DEATHS, 3),
+    some(DEATHS, 3),
     ids=lambda part: str(part).replace(" ", "-"),
 )
 def test_a_complete_is_concluded_once_whenever_the_server_is_killed(

@@ -167,7 +167,7 @@ def test_what_lies_in_the_logs_when_it_is_handed_over_counts(open_floor: OpenFlo
         frame |= {"agent_type": "claude", "hook": hook, "event_id": wire.new_event_id(), "payload": payload}
         wire.append_frame(str(floor.app.home), "s1", msgspec.json.encode(frame) + b"\n")
     made = submit(floor, dispatch, claiming(dispatch, [{"command": "pytest -q", "result": "exit code 0"}]))
-    checks = HandoffFlows(floor.app.database, floor.app.origin, Path("none.toml"), floor.app.ingest.drain)
+    checks = HandoffFlows(floor.app.database, floor.app.origin, Path("none"), floor.app.ingest.drain)
 
     assert [check["verdict"] for check in checks.compare(made.id)["checks"]] == ["ok"]
 
@@ -375,7 +375,7 @@ def test_a_home_concludes_nothing_about_the_folder_of_another(
     other = open_floor(elsewhere=tmp_path / "another machine").app
 
     with pytest.raises(Elsewhere):
-        HandoffFlows(other.database, other.origin, Path("none.toml")).compare(made.id)
+        HandoffFlows(other.database, other.origin, Path("none")).compare(made.id)
 
 
 def test_an_escalation_is_raised_for_the_home_whose_agent_it_is_about(app: App) -> None:

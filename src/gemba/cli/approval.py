@@ -18,13 +18,14 @@ from gemba.cli.show import (
     json_option,
     labelled,
     local_time,
+    or_else,
+    print_items,
     print_json,
-    short_length,
     tell,
     width,
 )
 from gemba.config import open_workspace
-from gemba.handoff.risk import classify, read_rules
+from gemba.handoff.risk import classify, workspace_rules
 from gemba.text import one_line, showable
 
 _MOST = 500  # of one page; a plan has far fewer
@@ -46,10 +47,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba approval approve 3fa9c1
       gemba approval refuse 3fa9c1 "use the staging database"
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(show_list, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, show_list, as_json)
 
 
 @command.command("list", short_help="Show the requests that wait.")
@@ -69,9 +67,7 @@ def show_list(folder: str | None, everything: bool = False, limit: int = 50, as_
     if as_json:
         print_json(page)
         return
-    length = short_length(item["id"] for item in page["approvals"])
-    for item in page["approvals"]:
-        click.echo("\n".join(_lines(item, item["id"][-length:])) + "\n")
+    print_items(page["approvals"], _lines)
     click.echo(_summary(page, everything))
 
 
@@ -161,8 +157,8 @@ def risk(folder: str | None, line: str, as_json: bool) -> None:
       gemba approval risk "make test && git push"
     """
     line = standard_input() if line == "-" else line
-    rules = open_workspace(None if folder is None else Path(folder)).folder / "approvals.toml"
-    found = classify(line, read_rules(rules))
+    root = open_workspace(None if folder is None else Path(folder)).root
+    found = classify(line, workspace_rules(root))
     waits = found.level in ASKED_ABOUT
     if as_json:
         parts = [part._asdict() for part in found.parts]

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gemba.cli.door import open_door
-from gemba.cli.show import age, headline, json_option, labelled, print_json, short_length
+from gemba.cli.show import age, headline, json_option, labelled, print_items, print_json
 
 
 @click.command()
@@ -27,15 +27,13 @@ def command(folder: str | None, session: str | None, limit: int, as_json: bool) 
     if as_json:
         print_json(page)
         return
-    length = short_length(item["id"] for item in page["assumptions"])
-    for item in page["assumptions"]:
-        click.echo("\n".join(_lines(item, length)) + "\n")
+    print_items(page["assumptions"], _lines)
     click.echo(_summary(page))
 
 
-def _lines(item: dict[str, Any], length: int) -> list[str]:
+def _lines(item: dict[str, Any], id: str) -> list[str]:
     facts = [item["agent_type"], item["session_id"], item["bead_id"], f"{age(item['recorded_at'])} ago"]
-    lines = headline("", None, item["id"][-length:], facts)
+    lines = headline("", None, id, facts)
     lines += labelled("asked itself:", item["text"], whole=False)
     lines += labelled("chose:", item["chose"], whole=False)
     if item["overturned"]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gemba.cli.door import open_door
-from gemba.cli.show import json_option, local_time, print_json, tell
+from gemba.cli.show import json_option, local_time, or_else, print_json, tell
 from gemba.text import showable
 
 _PAGE = 500
@@ -27,10 +27,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
       gemba audit verify
       gemba audit export > audit.jsonl
     """
-    if ctx.invoked_subcommand is None:
-        ctx.invoke(verify, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+    or_else(ctx, verify, as_json)
 
 
 @command.command(short_help="Is the log as it was written?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from gemba import wire
 from gemba.cli.answer import standard_input
 from gemba.cli.complete import ids_of
 from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import age, body_lines, headline, json_option, labelled, local_time, print_json, short_length
+from gemba.cli.show import age, body_lines, headline, json_option, labelled, local_time, print_items, print_json
 from gemba.config import home, open_workspace
 from gemba.text import showable, storable
 
@@ -100,9 +101,7 @@ def dispatches(folder: str | None, id: str | None, session: str | None, limit: i
     if as_json:
         print_json(page)
         return
-    length = short_length(item["id"] for item in page["dispatches"])
-    for item in page["dispatches"]:
-        click.echo("\n".join(_lines(item, item["id"][-length:], _LINES_OF_GOAL)) + "\n")
+    print_items(page["dispatches"], partial(_lines, most=_LINES_OF_GOAL))
     click.echo(_summary(page))
 
 

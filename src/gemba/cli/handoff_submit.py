@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ import click
 from gemba.cli.complete import ids_of
 from gemba.cli.door import Door, find_id, item_path, open_door
 from gemba.cli.handoff_text import read_bounded
-from gemba.cli.show import age, body_lines, headline, json_option, labelled, local_time, print_json, short_length
+from gemba.cli.show import age, body_lines, headline, json_option, labelled, local_time, print_items, print_json
 from gemba.handoff.block import MAX_TEXT, find_block
 from gemba.handoff.fields import PLAN_STATUSES
 from gemba.text import showable
@@ -127,9 +128,7 @@ def show_list(folder: str | None, /, dispatch: str | None, limit: int, as_json: 
     if as_json:
         print_json(page)
         return
-    length = short_length(item["id"] for item in page["handoffs"])
-    for item in page["handoffs"]:
-        click.echo("\n".join(_lines(item, item["id"][-length:], _LINES_OF_SUMMARY)) + "\n")
+    print_items(page["handoffs"], partial(_lines, most=_LINES_OF_SUMMARY))
     shown, total = len(page["handoffs"]), page["total"]
     rest = f", the newest {shown} shown." if shown < total else "."
     click.echo(f"{total} in all{rest}" if total else "No turn ended in a handoff.")

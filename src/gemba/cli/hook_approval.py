@@ -135,9 +135,9 @@ def _workspace(session: HookSession) -> str:
 
 
 def _risk_of(command: str, workspace: str) -> "Risk":
-    from gemba.handoff.risk import classify, read_rules
+    from gemba.handoff.risk import classify, workspace_rules
 
-    return classify(command, read_rules(f"{workspace}/.gemba/approvals.toml") if workspace else ())
+    return classify(command, workspace_rules(workspace) if workspace else ())
 
 
 def _obtain_grant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -17,8 +18,8 @@ from gemba.cli.show import (
     labelled,
     local_time,
     or_else,
+    print_items,
     print_json,
-    short_length,
     tell,
 )
 from gemba.handoff import fields
@@ -79,9 +80,7 @@ def show_list(
     if as_json:
         print_json(page)
         return
-    length = short_length(item["id"] for item in page["memories"])
-    for item in page["memories"]:
-        click.echo("\n".join(_lines(item, item["id"][-length:], _LINES_OF_BODY)) + "\n")
+    print_items(page["memories"], partial(_lines, most=_LINES_OF_BODY))
     click.echo(_summary(page, state))
 
 

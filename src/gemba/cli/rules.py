@@ -9,7 +9,7 @@ import click
 from gemba.cli.answer import parsed_value, standard_input
 from gemba.cli.complete import ids_of
 from gemba.cli.door import find_id, item_path, open_door
-from gemba.cli.show import age, headline, json_option, labelled, or_else, print_json, short_length
+from gemba.cli.show import age, headline, json_option, labelled, or_else, print_items, print_json
 from gemba.text import one_line
 
 
@@ -47,9 +47,7 @@ def show(folder: str | None, limit: int = 50, as_json: bool = False) -> None:
     if as_json:
         print_json(page)
         return
-    length = short_length(rule["id"] for rule in page["rules"])
-    for rule in page["rules"]:
-        click.echo("\n".join(_lines(rule, length)) + "\n")
+    print_items(page["rules"], _lines)
     click.echo(_summary(page))
 
 
@@ -111,13 +109,13 @@ def revoke(folder: str | None, id: str, as_json: bool) -> None:
         click.echo(f"revoked {revoked['id']}, used {_times(revoked['uses'])}")
 
 
-def _lines(rule: dict[str, Any], length: int) -> list[str]:
+def _lines(rule: dict[str, Any], id: str) -> list[str]:
     mark, colour = ("rule", "cyan") if rule["revoked_at"] is None else ("revoked", "bright_black")
     used = f"used {_times(rule['uses'])}" + (f", last {age(rule['last_used_at'])} ago" if rule["uses"] else "")
     facts = [rule["kind"], f"by {rule['made_by']}", f"{age(rule['made_at'])} ago", used]
     if rule["revoked_at"] is not None:
         facts.append(f"revoked by {rule['revoked_by']} {age(rule['revoked_at'])} ago")
-    lines = headline(mark, colour, rule["id"][-length:], facts)
+    lines = headline(mark, colour, id, facts)
     lines += labelled("asked:", rule["text"], whole=False)
     return lines + labelled("answered:", rule["answer"]["text"], whole=False)
 

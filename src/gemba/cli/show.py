@@ -44,6 +44,13 @@ def print_json(document: Any) -> None:
     sys.stdout.buffer.flush()
 
 
+def print_items(items: list[dict[str, Any]], lines: Callable[[dict[str, Any], str], list[str]]) -> None:
+    """A list for people: each item in its lines, by as much of the end of its id as tells it from the others."""
+    length = short_length(item["id"] for item in items)
+    for item in items:
+        click.echo("\n".join(lines(item, item["id"][-length:])) + "\n")
+
+
 def tell(document: Any, as_json: bool, line: str) -> None:
     """What became of something: the document for programs, a line for people."""
     if as_json:

@@ -16,7 +16,7 @@ from gemba.demo.session import Session
 from gemba.demo.story import Approval, Ask, Assignment, Assumption, Permission, Turn
 from gemba.escalations import approvals
 from gemba.handoff import dispatching
-from gemba.handoff.risk import classify, read_rules
+from gemba.handoff.risk import classify, workspace_rules
 
 _EARLIER = 2 * 24 * 60  # minutes
 _STARTED_BEFORE = 15  # minutes between a session's start and the first that is known of it
@@ -85,7 +85,7 @@ def _dispatch(app: App, session: Session, given: Assignment) -> str:
 
 def _requested(session: Session, turn: Approval, dispatch_id: str) -> approvals.Request:
     """What the hook of the agent's client asks for: the same call finds it again."""
-    risk = classify(turn.run, read_rules(session.workspace / ".gemba" / "approvals.toml"))
+    risk = classify(turn.run, workspace_rules(session.workspace))
     return approvals.Request(
         command=turn.run,
         cwd=str(session.cwd),

@@ -23,7 +23,7 @@ from gemba.event import Event, Filter
 from gemba.handoff import dispatches, handoffs
 from gemba.handoff.check import Check
 from gemba.handoff.may_run import allowed_by
-from gemba.handoff.risk import read_rules
+from gemba.handoff.risk import workspace_rules
 from gemba.handoff.world import ToolUse, check_world, tool_use_of
 from gemba.store import events
 from gemba.store.database import REFUSALS, Database, Transaction
@@ -48,17 +48,17 @@ class Elsewhere(Exception):
 
 
 class HandoffFlows:
-    """The flow of the handoffs of one workspace. `rules` is the file that classes commands.
+    """The flow of the handoffs of one workspace. `root` has the rules that class commands.
 
     `take_in` takes in every frame that lies in a log: an agent that hands over at once was recorded a moment before.
     """
 
     def __init__(
-        self, database: Database, origin: str, rules: Path, take_in: Callable[[], object] = lambda: None
+        self, database: Database, origin: str, root: Path, take_in: Callable[[], object] = lambda: None
     ) -> None:
         self._database = database
         self._origin = origin
-        self._rules = rules
+        self._root = root
         self._take_in = take_in
 
     @property
@@ -92,7 +92,7 @@ class HandoffFlows:
         with self._database.read() as connection:
             uses = _tool_uses(connection, row, dispatch)
         envelope, policy = handoffs.document_of(row) or {}, dispatches.policy_of(dispatch)
-        may_run = allowed_by(policy, envelope, read_rules(self._rules))
+        may_run = allowed_by(policy, envelope, workspace_rules(self._root))
         snapshot = dispatches.snapshot_of(dispatch)
         return check_world(envelope, snapshot, uses, policy, dispatch.folder, may_run=may_run)
 

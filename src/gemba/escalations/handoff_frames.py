@@ -44,10 +44,9 @@ log = structlog.get_logger("gemba.handoff")
 
 def take(tx: Transaction, draft: Draft) -> None:
     """Hand over what a frame brings, or say why not."""
-    kept = len(tx.drafts), len(tx.at_end), len(tx.committed)
     checked: str | None = None
     try:
-        with tx.connection.begin_nested():
+        with tx.part():
             _hand_over(tx, _turn(tx, draft))
         return
     except (OperationalError, InterfaceError):  # the database's, which the whole batch is tried again for
@@ -58,7 +57,6 @@ def take(tx: Transaction, draft: Draft) -> None:
     except Exception as error:
         log.exception("a handoff could not be taken", event_id=draft.ref)
         reason = f"Gemba failed on it: {error.__class__.__name__}"
-    del tx.drafts[kept[0] :], tx.at_end[kept[1] :], tx.committed[kept[2] :]
     if checked is not None:
         _take_later(tx, draft, checked)
     else:

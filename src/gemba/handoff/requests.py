@@ -18,7 +18,7 @@ from gemba.errors import Conflict, GembaError, Invalid
 from gemba.flows import wanted
 from gemba.handoff.approval import REQUEST, GrantState, RequestState
 from gemba.handoff.approvals import IN_ORDER, Approval, Call, approvals, get, of_set, sealed_of, tell_of, view
-from gemba.handoff.risk import Risk, classify, read_rules
+from gemba.handoff.risk import Risk, classify, workspace_rules
 from gemba.handoff.seal import Sealed, digest, fault_of, seal_hash
 from gemba.store.database import Transaction
 
@@ -165,7 +165,7 @@ def risk_of(tx: Transaction, command: str) -> Risk:
     """By the workspace's rules where they can be read; else by what is known of every command."""
     root = tx.surroundings.get("workspace")
     try:
-        rules = () if root is None else read_rules(f"{root}/.gemba/approvals.toml")
+        rules = () if root is None else workspace_rules(root)
     except GembaError:
         rules = ()
     return classify(command, rules)

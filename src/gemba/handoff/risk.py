@@ -27,11 +27,22 @@ from gemba.handoff.commands import (
     options_end,
     take_apart,
 )
-from gemba.handoff.risk_rules import RiskRule, read_rules
+from gemba.handoff.risk_rules import RiskRule, read_rules, workspace_rules
 from gemba.handoff.shell_line import ASSIGNMENT, DECEPTIVE, DEEPEST, SHOWN, Command, Redirect, read_line
 from gemba.handoff.shell_word import CERTAIN, NAME, OPEN, SPLIT, Word
 
-__all__ = ["LEVELS", "RANK", "Level", "Part", "Risk", "RiskRule", "classify", "load_commands", "read_rules"]
+__all__ = [
+    "LEVELS",
+    "RANK",
+    "Level",
+    "Part",
+    "Risk",
+    "RiskRule",
+    "classify",
+    "load_commands",
+    "read_rules",
+    "workspace_rules",
+]
 
 MEANING: dict[Level, str] = {
     "T0": "only reads",

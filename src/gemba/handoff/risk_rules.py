@@ -25,6 +25,11 @@ class RiskRule(NamedTuple):
     level: Level
 
 
+def workspace_rules(root: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
+    """The rules of the workspace in this folder."""
+    return read_rules(f"{os.fspath(root)}/.gemba/approvals.toml")
+
+
 def read_rules(path: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
     """The rules of an `approvals.toml`, none where there is no file.
 
