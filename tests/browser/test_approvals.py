@@ -185,7 +185,7 @@ def test_what_was_decided_elsewhere_is_settled_here(desk: Desk) -> None:
 
 def test_a_decision_that_comes_second_is_refused_and_says_so(desk: Desk) -> None:
     made = ask(desk.server)
-    expect(desk.card(COMMAND)).to_be_visible()
+    expect(desk.card(COMMAND).get_by_role("button", name="Approve")).to_be_visible()
     desk.page.route("**/api/events**", lambda route: route.abort())
     desk.page.route(
         "**/approve",
@@ -239,7 +239,7 @@ def test_a_plan_is_numbered_edited_by_step_and_approved_as_one(desk: Desk) -> No
 
 def test_a_plan_that_somebody_edits_while_it_is_approved_is_not_approved(desk: Desk) -> None:
     made = plan(desk.server, "make build", "make deploy")
-    expect(desk.card("make deploy")).to_be_visible()
+    expect(desk.card("make deploy").get_by_role("button", name="Approve")).to_be_visible()
     edited: list[dict[str, Any]] = []
 
     def edit_first(route: Any) -> None:

@@ -27,7 +27,7 @@ class RiskRule(NamedTuple):
 
 def workspace_rules(root: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
     """The rules of the workspace in this folder."""
-    return read_rules(f"{os.fspath(root)}/.gemba/approvals.toml")
+    return read_rules(f"{root}/.gemba/approvals.toml")
 
 
 def read_rules(path: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
