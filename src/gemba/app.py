@@ -230,6 +230,7 @@ class App:
 
     async def _follow_logs(self) -> None:
         with FolderWatch(str(self.home / "sessions")) as watch:
+            self.ingest.look_again()
             await repeat_in_thread(lambda: self.ingest.follow(watch), interrupt=watch.wake)
 
     async def _deliver(self, hub: Hub) -> None:

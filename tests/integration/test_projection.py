@@ -1,5 +1,6 @@
 """What frames do to escalations, assumptions and sessions, on both databases: through real logs and the real ingest."""
 
+import asyncio
 import json
 import subprocess
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from gemba.escalations.assumption import Assumption
 from gemba.escalations.assumptions import list_assumptions
 from gemba.escalations.escalation import Escalation
 from gemba.escalations.store import escalations
-from gemba.event import NAMES
+from gemba.event import ALL, NAMES
 from gemba.sessions import store as session_store
 from gemba.sessions.session import SessionView
 from gemba.store import events
@@ -797,9 +798,24 @@ def test_what_was_written_before_anybody_watched_is_taken_at_once(floor: Floor, 
     id = floor.write("GembaAsk", QUESTION)
 
     with Impatient(str(app.home / "sessions")) as watch:
+        app.ingest.look_again()
         app.ingest.follow(watch)
 
     assert floor.unresolved() == [id]
+
+
+def test_what_was_written_between_two_runs_is_taken_at_once(floor: Floor, app: App) -> None:
+    """The second begins where the first had read everything, with a watch that saw nothing of what came between."""
+
+    async def run_until_asked(id: str) -> None:
+        async with app.running() as hub, asyncio.timeout(20):  # all logs are looked at every 30 s in any case
+            seen = hub.last
+            while id not in floor.unresolved():
+                await hub.wait_for(seen, ALL)
+                seen = hub.last
+
+    for session in ("s1", "s2"):
+        asyncio.run(run_until_asked(floor.write("GembaAsk", QUESTION, session)))
 
 
 def test_a_batch_is_applied_in_the_order_in_which_it_was_written(floor: Floor) -> None:

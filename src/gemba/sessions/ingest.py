@@ -83,6 +83,11 @@ class Ingest:
         except OSError as error:
             raise Unusable(f"{self._folder}: {error.strerror}", code="home_unusable") from None
 
+    def look_again(self) -> None:
+        """Every log may have something new: whoever watches from now on was not watching before."""
+        with self._alone:
+            self._pending = None
+
     def follow(self, watch: FolderWatch) -> None:
         """One round: wait until a log may have grown, take in a batch. A failing database is tried again."""
         idle = self._pending is not None and not self._pending
@@ -108,7 +113,6 @@ class Ingest:
             self._pending = self._every_log()
             while self._pending:
                 taken += self.take_batch()
-            self._pending = None  # whoever follows from here on was not watching meanwhile
         return taken
 
     def take_batch(self) -> int:
