@@ -66,21 +66,34 @@ def test_the_agent_is_briefed_and_hands_off_for_its_dispatch_alone(
     assert sqlite_server.get(f"/api/dispatches/{dispatch['id']}")["status"] == "NEEDS_INPUT"
 
 
-@pytest.mark.parametrize(("claimed", "state"), [("made.txt", "accepted"), ("never-made.txt", "refused")])
-def test_what_an_agent_says_is_complete_is_so_once_its_files_are_found(
-    claude: Claude,
-    model: Model,
-    sqlite_server: RunningServer,
-    dispatch: dict[str, Any],
-    claimed: str,
-    state: str,
+def test_a_complete_is_sent_back_until_its_files_are_found(
+    claude: Claude, model: Model, sqlite_server: RunningServer, dispatch: dict[str, Any]
 ) -> None:
     claude.install()
+    claim = Say(handoff("COMPLETE", dispatch["agent_id"], "made.txt"))
     written = Use("Write", {"file_path": str(claude.workspace / "made.txt"), "content": "half of it\n"})
-    model.play("Begin", written, Say(handoff("COMPLETE", dispatch["agent_id"], claimed)))
+    model.play("Begin", claim, written, claim)
 
     claude.run("Begin.", GEMBA_DISPATCH_ID=dispatch["id"])
 
-    assert concluded(sqlite_server, dispatch)["state"] == state
-    completed = sqlite_server.get(f"/api/dispatches/{dispatch['id']}")["completed_at"]
-    assert (completed is not None) == (state == "accepted")
+    _, sent_back, _ = model.told("Begin")
+    assert "artifacts_written: claimed made.txt; found" in sent_back
+    assert concluded(sqlite_server, dispatch)["state"] == "accepted"
+    assert sqlite_server.get(f"/api/dispatches/{dispatch['id']}")["completed_at"] is not None
+    assert sqlite_server.get("/api/escalations")["escalations"] == []
+
+
+def test_a_complete_that_stays_untrue_is_never_believed_and_a_person_is_asked(
+    claude: Claude, model: Model, sqlite_server: RunningServer, dispatch: dict[str, Any]
+) -> None:
+    claude.install()
+    claim = Say(handoff("COMPLETE", dispatch["agent_id"], "never-made.txt"))
+    model.play("Begin", claim, claim)
+
+    claude.run("Begin.", GEMBA_DISPATCH_ID=dispatch["id"])
+
+    refused = concluded(sqlite_server, dispatch)
+    assert (refused["state"], refused["refused_by"]) == ("refused", "world")
+    asked = sqlite_server.get(f"/api/escalations/{refused['escalation_id']}")
+    assert (asked["kind"], asked["state"]) == ("blocked", "open")
+    assert sqlite_server.get(f"/api/dispatches/{dispatch['id']}")["completed_at"] is None

@@ -106,7 +106,7 @@ def serve(event: str, flags: agent.Given, wait_until: float) -> "Payload | None"
     if event in GATES:
         from gemba.cli.gate import judge_turn
 
-        return judge_turn(event, given, session, require="--require" in flags)
+        return judge_turn(event, given, session, wait_until, require="--require" in flags)
     if event == "UserPromptSubmit":
         from gemba.cli.gate import start_turn
 

@@ -1,9 +1,11 @@
 """The gate at the end of a turn: the verdict on what the agent said last, obeyed.
 
 A turn is judged when it belongs to a dispatch, when it ends in a handoff, or when the hook is told to require one;
-an ordinary turn of a person's own session passes. An accepted handoff becomes a `GembaHandoff` frame. A refused one
-is sent back with what is wrong, and after some repairs in vain let go as a frame that says so, which the server makes
-an escalation of. Whatever goes wrong here raises, and the bridge blocks.
+an ordinary turn of a person's own session passes. What has the right shape is handed over to the server, if the turn
+is one of a dispatch and a server runs: it knows what status may follow, and compares what is claimed with the world.
+What it refuses is sent back like what has the wrong shape. A turn that may end becomes a `GembaHandoff` frame, which is
+all that there is without a server, or when that needs longer than the hook has: it concludes then by itself. After some
+repairs in vain a turn is let go, and a person is asked. Whatever goes wrong here raises, and the bridge blocks.
 
 Called by `gemba.cli.bridge` for Stop and SubagentStop, and for the prompt that starts a turn.
 """
@@ -54,8 +56,8 @@ class Turn:
         self.session.append("GembaHandoff", {**ids, "envelope": document, **more})
 
 
-def judge_turn(event: str, given: HookInput, session: HookSession, *, require: bool) -> Payload | None:
-    """What to tell the client: None lets the turn end."""
+def judge_turn(event: str, given: HookInput, session: HookSession, until: float, *, require: bool) -> Payload | None:
+    """What to tell the client: None lets the turn end. The server is waited for until then."""
     if given.payload is None:
         raise Refused("the client's input is no JSON object, so that nobody can tell how the turn ended")
     turn = Turn(event, given, session)
@@ -70,12 +72,36 @@ def judge_turn(event: str, given: HookInput, session: HookSession, *, require: b
         return _refuse(
             turn, document, [*verdict.missing, *verdict.invalid], repair_text(verdict, _dispatched_agent(turn.envelope))
         )
+    if turn.dispatch_id:
+        from gemba.cli.hand_in import refusal_of
+
+        handed_in: Payload = {"envelope": document, "dispatch_id": turn.dispatch_id, "session_id": session.id}
+        if refusal := refusal_of(session.workspace, handed_in, until):
+            return _obey(turn, document, refusal)
+    return _let_end(turn, document)
+
+
+def _obey(turn: Turn, document: object, refusal: Payload) -> Payload | None:
+    """What the server refuses is sent back as often as it says. A turn that was sent back often enough for other
+    reasons is let go: the server hears that it ended, and asks a person."""
+    from gemba.handoff.repair import next_step
+
+    verdict, told = refusal.get("verdict"), str(refusal.get("told"))
+    if isinstance(verdict, dict) and verdict.get("action") == "repair":
+        if refusals.count(turn.session.home, turn.counted_as, [told], next_step) == "repair":
+            return {"decision": "block", "reason": told}
+        return _let_end(turn, document)
+    refusals.forget(turn.session.home, turn.counted_as)
+    return _let_go_as_blocked(str(refusal.get("refused_by")))
+
+
+def _let_end(turn: Turn, document: object) -> Payload | None:
     try:
         turn.keep(document)
     except Refused as refused:
         reason = f"The handoff cannot be kept: {refused}. Send it again, shorter: long outputs belong in files."
         return _refuse(turn, None, ["BODY:body_size"], reason)
-    refusals.forget(session.home, turn.counted_as)
+    refusals.forget(turn.session.home, turn.counted_as)
     return None
 
 
@@ -97,10 +123,12 @@ def _refuse(turn: Turn, document: object, codes: list[str], reason: str) -> Payl
     except Refused:  # too long for a frame; its end is in there as text
         turn.keep(None, **more)
     refusals.forget(turn.session.home, turn.counted_as)
-    shown = ", ".join(codes[:10])
-    return {
-        "systemMessage": f"Gemba: the turn ended without a handoff that can be accepted ({shown}); it counts as blocked"
-    }
+    return _let_go_as_blocked(", ".join(codes[:10]))
+
+
+def _let_go_as_blocked(why: str) -> Payload:
+    said = f"Gemba: the turn ended without a handoff that can be accepted ({why}); it counts as blocked"
+    return {"systemMessage": said}
 
 
 def _words_of(event: str, given: HookInput) -> str:

@@ -11,18 +11,13 @@ Called by `gemba.cli.bridge` for PreToolUse and PermissionRequest with --approva
 
 import json
 import os
-import select
-import time
 
 from gemba import wire
 from gemba.cli.hook_input import HookInput, HookSession, Payload
-from gemba.wire import Refused
+from gemba.cli.hook_server import Declined, HookServer, Unanswered, require_client, segment
 
 TYPE_CHECKING = False  # a type checker takes it for true; `typing` would have to be loaded for it
 if TYPE_CHECKING:
-    import http.client
-    import socket
-
     from gemba.handoff.risk import Risk
 
 # Tools that run what one of their inputs says. What others do is the client's own affair: it reads, or edits files.
@@ -33,13 +28,7 @@ _ARE_OFF = ("run_in_background", "dangerouslyDisableSandbox")  # said to be fals
 ASKED_ABOUT = ("T3", "unknown")
 ASKED_HERE = "GembaPermission"  # the frame of a PermissionRequest that becomes a request of ours
 
-_EXCHANGE_SECONDS = 30.0
-_PAUSE_SECONDS = 0.5  # between two attempts to reach a server that is gone, as one is that starts anew
-_LARGEST_ANSWER = 4 * 1024 * 1024
-_SERVER_FILE_BYTES = 65_536
-_STDOUT = 1
 _PART_OF_NO_LINE = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_NO_SERVER = "start gemba serve, then run exactly the same command again"
 
 
 class Denied(Exception):
@@ -63,8 +52,11 @@ def approve(event: str, given: HookInput, session: HookSession, until: float) ->
         return None
     try:
         _obtain_grant(ApprovalDoor(workspace, until), *question, given, session)
-    except Denied as denied:
+    except (Denied, Declined) as denied:
         return _decision(event, "deny", f"Gemba: {denied}")
+    except Unanswered as error:
+        again = f"so nobody can approve this: {error.remedy}, then run exactly the same command again"
+        return _decision(event, "deny", f"Gemba: {error}, {again}")
     return _decision(event, "allow", "Gemba: the operator has approved exactly this command")
 
 
@@ -164,7 +156,7 @@ def _obtain_grant(
         raise Denied(f"the operator refused it: {request.get('decision_reason') or 'no reason was given'}")
     if state != "approved":
         raise Denied(f"the request {id} is {state}: run the command again to ask anew")
-    _require_client()
+    require_client()
     door.use(id, seal)
 
 
@@ -177,138 +169,27 @@ def _decision(event: str, behavior: str, reason: str) -> Payload:
 
 
 class ApprovalDoor:
-    """The server's side of approvals, over the workspace's private socket. All that knows of HTTP and its paths."""
+    """The server's side of approvals."""
 
     def __init__(self, workspace: str, until: float) -> None:
-        self._workspace = workspace
-        self._until = until
+        self._server = HookServer(workspace, until)
 
     def ask(self, request: Payload) -> Payload:
         """Make a request, or find the one that there is for the same call."""
-        return self._exchange("POST", "/api/approvals", request)
+        return self._server.post("/api/approvals", request)
 
     def wait(self, id: str) -> Payload | None:
-        """The request once it is decided, None if it is not in time. A server may go and come back meanwhile."""
-        while self._left() > 0:
-            _require_client()
-            try:
-                if decided := self._follow(id):
-                    return decided
-            except (OSError, ValueError, Denied):  # it is gone, or not yet there
-                time.sleep(max(0.0, min(_PAUSE_SECONDS, self._left())))
-        return None
+        """The request once it is decided, None if it is not in time."""
+        return self._server.wait(id, "approval.decided", lambda: self._decided(id))
 
     def use(self, id: str, seal: Payload) -> None:
-        """Consume the grant; Denied when it is for another call, used already or too old."""
-        self._exchange("POST", f"/api/approvals/{_segment(id)}/use", seal)
+        """Consume the grant; Declined when it is for another call, used already or too old."""
+        self._server.post(f"/api/approvals/{segment(id)}/use", seal)
 
     def successor(self, request: Payload) -> str:
         """The command that the operator wrote in the place of another."""
-        successor = self._exchange("GET", f"/api/approvals/{_segment(str(request.get('superseded_by', '')))}")
-        return str(successor.get("command", ""))
+        return str(self._server.get(f"/api/approvals/{segment(request.get('superseded_by'))}").get("command", ""))
 
-    def _follow(self, id: str) -> Payload | None:
-        """Look at the request after each event about it, and first of all once the stream is open."""
-        import http.client
-
-        connection = self._connect(self._left())
-        try:
-            socket = connection.sock  # kept: a server that closes behind its answer takes it from the connection
-            connection.request("GET", f"/api/events?ref={_segment(id)}&name=approval.decided")
-            response = connection.getresponse()
-            if response.status >= 400:
-                raise Denied(_detail(response.read(_LARGEST_ANSWER)))
-            line = b": open"
-            while line:
-                # Looked at whatever the line says: more may have come with it, and lie in a buffer.
-                found = self._exchange("GET", f"/api/approvals/{_segment(id)}")
-                if found.get("state") != "pending":
-                    return found
-                _listen(socket, self._left())
-                line = response.readline(_LARGEST_ANSWER)
-        except http.client.HTTPException as error:
-            raise OSError(str(error)) from None
-        finally:
-            connection.close()
-        return None
-
-    def _exchange(self, method: str, target: str, body: Payload | None = None) -> Payload:
-        import http.client
-
-        headers = {}
-        if body is not None:
-            headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
-        try:
-            connection = self._connect(min(self._left(), _EXCHANGE_SECONDS))
-            try:
-                data = None if body is None else wire.encode_json(body).encode()
-                connection.request(method, target, data, headers)
-                response = connection.getresponse()
-                data = response.read(_LARGEST_ANSWER)
-            finally:
-                connection.close()
-        except (OSError, http.client.HTTPException) as error:
-            raise Denied(f"the server does not answer ({error}), so nobody can approve this: {_NO_SERVER}") from None
-        if response.status >= 400:
-            raise Denied(_detail(data))
-        found = json.loads(data)
-        if not isinstance(found, dict):
-            raise Denied("the server's answer is not understood, so this is not approved")
-        return found
-
-    def _connect(self, seconds: float) -> "http.client.HTTPConnection":
-        """A connection to the server that runs now: one that starts anew may have another socket."""
-        import http.client
-        import socket
-
-        if not self._workspace:
-            raise Denied("there is no workspace here, so nobody can approve this: make one with gemba init")
-        try:
-            told = json.loads(wire.read_file(f"{self._workspace}/.gemba/server.json", _SERVER_FILE_BYTES))
-            path = told["socket"]
-        except (OSError, ValueError, TypeError, KeyError):
-            raise Denied(f"no server runs for {self._workspace}, so nobody can approve this: {_NO_SERVER}") from None
-        connection = http.client.HTTPConnection("localhost", timeout=seconds)
-        connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            connection.sock.settimeout(max(0.01, seconds))
-            connection.sock.connect(path)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _left(self) -> float:
-        return self._until - time.monotonic()
-
-
-def _listen(server: "socket.socket", seconds: float) -> None:
-    """Until the server says more; TimeoutError when it does not in time."""
-    waiting = select.poll()
-    waiting.register(server, select.POLLIN)
-    waiting.register(_STDOUT, 0)
-    if not waiting.poll(max(0.0, seconds * 1000)):
-        raise TimeoutError("the server said nothing")
-    _require_client()
-
-
-def _require_client() -> None:
-    """Refused once nobody reads what we would say: a client that was killed leaves its hooks behind."""
-    waiting = select.poll()
-    waiting.register(_STDOUT, 0)  # told without being asked for: that the other end is closed
-    if waiting.poll(0):
-        raise Refused("the client is gone, so nobody would run the command")
-
-
-def _segment(id: str) -> str:
-    """An id in a path, as the server gave it; what is none is not sent."""
-    if not wire.valid_event_id(id):
-        raise Denied("the server's answer names no request, so this is not approved")
-    return id
-
-
-def _detail(data: bytes) -> str:
-    try:
-        return f"the server refused it: {json.loads(data)['detail']}"
-    except (ValueError, TypeError, KeyError):
-        return "the server refused it and gave no reason"
+    def _decided(self, id: str) -> Payload | None:
+        found = self._server.get(f"/api/approvals/{segment(id)}")
+        return found if found.get("state") != "pending" else None

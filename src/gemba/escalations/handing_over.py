@@ -39,7 +39,10 @@ FLOW = "handoff_check"
 
 
 class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields."""
+    """The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
+
+    As a `gate` a client's hook asks before it lets the turn end; what it lets end comes as a frame, too.
+    """
 
     text: str | None = None
     envelope: Any = msgspec.UNSET
@@ -47,7 +50,7 @@ class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     session_id: Id | None = None
     agent_id: Id | None = None
     strict: bool = False
-    source: Literal["api", "cli", "mcp"] = "api"
+    source: Literal["api", "cli", "gate", "mcp"] = "api"
 
 
 class Turn(NamedTuple):

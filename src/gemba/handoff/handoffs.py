@@ -76,7 +76,7 @@ class HandoffState(StrEnum):
     REFUSED = "refused"  # nothing was changed by it
 
 
-Source = Literal["api", "cli", "hook", "mcp"]
+Source = Literal["api", "cli", "gate", "hook", "mcp"]
 RefusedBy = Literal["verdict", "status", "world", "repairs_spent"]
 
 

@@ -1541,7 +1541,7 @@ export interface components {
             agent_id: string | null;
             turn: number | null;
             /** @enum {unknown} */
-            source: "api" | "cli" | "hook" | "mcp";
+            source: "api" | "cli" | "gate" | "hook" | "mcp";
             event: string | null;
             content_hash: string;
             state: components["schemas"]["HandoffState"];
@@ -2107,6 +2107,8 @@ export interface components {
         /**
          * Submit
          * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
+         *
+         *         As a `gate` a client's hook asks before it lets the turn end; what it lets end comes as a frame, too.
          */
         Submit: {
             /** @default null */
@@ -2124,7 +2126,7 @@ export interface components {
              * @default api
              * @enum {unknown}
              */
-            source?: "api" | "cli" | "mcp";
+            source?: "api" | "cli" | "gate" | "mcp";
         };
         /**
          * SurfaceRouting
