@@ -366,6 +366,45 @@ def test_a_plan_is_shown_at_the_command_line_before_it_is_approved(operator: Ope
     assert operator.ok("approval", "list") == "Nothing waits for approval.\n"
 
 
+def test_an_approval_is_decided_by_the_id_of_its_card_too_and_an_answer_in_words_says_how(operator: Operator) -> None:
+    made = request(operator)
+    short, card = made["id"][-6:], made["escalation_id"][-6:]
+    how = (
+        f"it asks for approval, decided with `gemba approval approve {short}`, `gemba approval edit {short} COMMAND` "
+        f"or `gemba approval refuse {short} REASON`"
+    )
+    assert operator.ok("inbox").endswith("Answer with: gemba approval approve|edit|refuse ID\n")
+    assert operator.refused("answer", card, "go on") == f"gemba: decision is missing; allowed: yes, no, modify; {how}"
+    assert operator.refused("answer", card, code=2).startswith(f"gemba answer: {how}. Try ")
+
+    assert made["id"] in operator.ok("approval", "show", card)
+    edited = json.loads(operator.ok("approval", "edit", made["escalation_id"], "rm -rf build/cache", "--json"))
+    assert (edited["state"], edited["command"]) == ("approved", "rm -rf build/cache")
+    assert edited["id"] in operator.ok("approval", "show", card)
+    assert "already" in operator.refused("answer", card, "go on")
+
+    asked = operator.ask()
+    missing = f"gemba: no approval has an id that begins or ends with {asked[-6:]}"
+    assert operator.refused("approval", "approve", asked[-6:]) == missing
+
+
+def test_a_card_that_stands_for_a_plan_decides_all_of_it_and_edits_none(operator: Operator) -> None:
+    steps = [{"command": command, "cwd": "/srv", "tool": "Bash", "risk": "T3"} for command in ("rm one", "rm two")]
+    with open_door(str(operator.workspace)) as door:
+        made = door.post("/api/approvals/sets", {"steps": steps, "session_id": "s", "requester": "r"})["approvals"]
+    first, second = (step["id"][-6:] for step in made)
+    card = made[0]["escalation_id"][-6:]
+
+    told = f"gemba: {card} asks about a plan of 2; allowed: the id of one of its steps, {first}, {second}"
+    assert operator.refused("approval", "edit", card, "rm three") == told
+    assert operator.refused("approval", "show", card) == told
+    said = operator.refused("answer", card, "--decision", "yes")
+    assert f"`gemba approval approve {first}`, `gemba approval edit {first}|{second} COMMAND`" in said
+    assert "Approve these 2 commands" in operator.run("approval", "approve", card, stdin="n\n").stderr
+    assert "refused" in operator.ok("approval", "refuse", card, "not on a Friday")
+    assert operator.ok("approval", "list") == "Nothing waits for approval.\n"
+
+
 def test_a_hash_is_of_the_stored_text(decided: Api) -> None:
     with decided.app.database.read() as connection:
         assert all(entry.hash == hash_entry(entry) for entry in entries(connection))

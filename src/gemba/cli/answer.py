@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import click
 import msgspec
 
+from gemba.cli.approval_found import commands_that_decide
 from gemba.cli.complete import ids_of
 from gemba.cli.door import Door, find_id, item_path, open_door, read_all
 from gemba.cli.show import json_option, print_json, short_length
-from gemba.errors import Unusable
+from gemba.errors import GembaError, Invalid, Unusable
 from gemba.text import one_line, storable
 
 _MOST_AT_ONCE = 200
@@ -71,7 +73,7 @@ def command(
     if value is not None:
         body["value"] = parsed_value(value)
     if not body:
-        raise click.UsageError("what is the answer? Give TEXT, --option N, --value JSON, --decision or --action.")
+        raise click.UsageError(_how_to_answer(folder, id))
     if hold:
         body["hold"] = hold
     with open_door(folder) as door:
@@ -79,13 +81,34 @@ def command(
         if group:
             _answer_group(door, target, body, as_json)
             return
-        answered = _judged(door, door.post(item_path("escalations", target, "respond"), body))
+        answered = _judged(door, _respond(door, target, body))
         if as_json:
             print_json(answered)
         else:
             _tell(answered, by_server=door.is_server)
     refused = answered["proposal"] is not None and answered["proposal"]["state"] == "refused"
     sys.exit(1 if refused else 0)
+
+
+def _how_to_answer(folder: str | None, id: str) -> str:
+    """What a command line without an answer lacks; of a request for approval, the commands that decide it."""
+    with contextlib.suppress(GembaError), open_door(folder) as door:
+        decided_with = commands_that_decide(door, find_id(door, "escalation", id, state="unresolved"))
+        if decided_with is not None:
+            return f"{decided_with}."
+    return "what is the answer? Give TEXT, --option N, --value JSON, --decision or --action."
+
+
+def _respond(door: Door, target: str, body: dict[str, Any]) -> dict[str, Any]:
+    try:
+        answered: dict[str, Any] = door.post(item_path("escalations", target, "respond"), body)
+        return answered
+    except Invalid as error:
+        decided_with = commands_that_decide(door, target)
+        if decided_with is None:
+            raise
+        where = {"pointer": error.pointer, "found": error.found, "allowed": error.allowed}
+        raise Invalid(f"{error.message}; {decided_with}", code=error.code, **where) from None
 
 
 def _judged(door: Door, answered: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from gemba.cli.answer import standard_input
+from gemba.cli.approval_found import asked_by, find_request
 from gemba.cli.complete import ids_of
-from gemba.cli.door import act, find_id, item_path, open_door
+from gemba.cli.door import item_path, open_door
 from gemba.cli.hook_approval import ASKED_ABOUT
 from gemba.cli.show import (
     age,
@@ -28,7 +29,6 @@ from gemba.config import open_workspace
 from gemba.handoff.risk import classify, workspace_rules
 from gemba.text import one_line, showable
 
-_MOST = 500  # of one page; a plan has far fewer
 _COLOURS = {"pending": "yellow", "approved": "green", "refused": "red"}
 
 
@@ -38,7 +38,8 @@ _COLOURS = {"pending": "yellow", "approved": "green", "refused": "red"}
 def command(ctx: click.Context, as_json: bool) -> None:
     """Show and decide requests for approval: an approved command may run once, exactly as it is shown.
 
-    Without a command it is `list`.
+    An ID is the end of a request's id, or of the escalation's that asks about it in `gemba inbox`. Without a command it
+    is `list`.
 
     \b
     Example:
@@ -83,7 +84,7 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
       gemba approval show 3fa9c1
     """
     with open_door(folder) as door:
-        item = door.get(item_path("approvals", find_id(door, "approval", id, state="pending")))
+        item = find_request(door, id, one_step=True)
     if as_json:
         print_json(item)
     else:
@@ -104,7 +105,7 @@ def approve(folder: str | None, id: str, seals: tuple[str, ...], as_json: bool) 
       gemba approval approve 3fa9c1
     """
     id, read = (id, list(seals)) if seals else _read(folder, id)
-    decided = act(folder, "approval", id, "approve", {"seals": read}, state="pending")
+    decided = _decide(folder, id, "approve", {"seals": read})
     tell(decided, as_json, _told(decided, "approved", "it may run once"))
 
 
@@ -122,7 +123,7 @@ def edit(folder: str | None, id: str, line: str, as_json: bool) -> None:
     """
     if line == "-":
         line = standard_input()
-    decided = act(folder, "approval", id, "edit", {"command": line}, state="pending")
+    decided = _decide(folder, id, "edit", {"command": line}, one_step=True)
     rest = "the plan still waits" if decided["state"] == "pending" else "it may run once in the place of the other"
     tell(decided, as_json, _told(decided, "edited", rest))
 
@@ -139,7 +140,7 @@ def refuse(folder: str | None, id: str, reason: str, as_json: bool) -> None:
     Example:
       gemba approval refuse 3fa9c1 "use the staging database"
     """
-    decided = act(folder, "approval", id, "refuse", {"reason": reason}, state="pending")
+    decided = _decide(folder, id, "refuse", {"reason": reason})
     tell(decided, as_json, _told(decided, "refused", "the agent reads why"))
 
 
@@ -171,14 +172,20 @@ def risk(folder: str | None, line: str, as_json: bool) -> None:
         click.echo(f"  {part.level:<8}{one_line(part.command, width() - 10)}")
 
 
+def _decide(folder: str | None, id: str, verb: str, body: dict[str, Any], *, one_step: bool = False) -> dict[str, Any]:
+    with open_door(folder) as door:
+        target = find_request(door, id, one_step=one_step)["id"]
+        decided: dict[str, Any] = door.post(item_path("approvals", target, verb), body)
+    return decided
+
+
 def _read(folder: str | None, id: str) -> tuple[str, list[str]]:
     """The request's id and the seals of what would run. A plan, whose steps may be edited, is shown and asked about."""
     with open_door(folder) as door:
-        item = door.get(item_path("approvals", find_id(door, "approval", id, state="pending")))
+        item = find_request(door, id)
         if item["set_id"] is None or item["state"] != "pending":
             return item["id"], [item["hash"]]
-        found = door.get("/api/approvals", escalation=item["escalation_id"], state="pending", limit=_MOST)
-    plan = sorted(found["approvals"], key=lambda step: step["position"])
+        plan = [step for step in asked_by(door, item["escalation_id"]) if step["state"] == "pending"]
     for step in plan:
         click.echo("\n".join(_lines(step, step["id"])) + "\n", err=True)
     many = "this plan of one command" if len(plan) == 1 else f"these {len(plan)} commands, in this order"

@@ -169,7 +169,9 @@ def _ways_of(item: dict[str, Any]) -> Iterator[str]:
         case "system":
             yield "gemba answer ID --action ACTION"
         case _:
-            if item["options"]:
+            if item["kind"] == "approval":
+                yield "gemba approval approve|edit|refuse ID"
+            elif item["options"]:
                 yield "gemba answer ID --option N"
             elif item["schema"] is not None:
                 yield "gemba answer ID --value JSON"
