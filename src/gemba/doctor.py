@@ -25,6 +25,7 @@ from gemba.flows import wanted
 from gemba.flows.executors import living
 from gemba.handoff.audit_verdict import judge as judge_audit
 from gemba.handoff.risk_rules import workspace_rules
+from gemba.handoff.sections import read_sections
 from gemba.sessions import store as sessions
 from gemba.store import events, migrate
 from gemba.text import storable
@@ -92,6 +93,7 @@ def diagnose(app: App) -> Diagnosis:
         _flows(counters["flows_wanted"], troubled),
         _policies(app),
         _risk_rules(app),
+        _context(app),
         _audit(app),
         _channels(app),
         _notifications(failed),
@@ -247,6 +249,17 @@ def _risk_rules(app: App) -> Check:
         hint = "until it is right, hooks that ask for approval let no command through"
         return Check("risk_rules", label, "fail", error.message, hint)
     return Check("risk_rules", label, "ok", f"{many} of your own" if many else "none of your own")
+
+
+def _context(app: App) -> Check:
+    label = "Project knowledge"
+    try:
+        many = len(read_sections(app.workspace))
+    except GembaError as error:
+        hint = "until it is right no work is dispatched, and no update of a section is taken"
+        return Check("context", label, "fail", error.message, hint)
+    detail = f"{many} section{'' if many == 1 else 's'} in context.toml" if many else "no sections in context.toml"
+    return Check("context", label, "ok", detail)
 
 
 def _audit(app: App) -> Check:

@@ -171,3 +171,40 @@ def test_the_command_shows_them_all(alone: Operator) -> None:
     for label in ("Running flows:", "Flows:", "Policies:", "Notifications:", "Notifications lately:"):
         assert label in shown
     assert json.loads(alone.ok("doctor", "--json"))["executors"] == []
+
+
+# ---- the sections of project knowledge -------------------------------------------------------------------------------
+
+
+def test_the_sections_of_project_knowledge_are_counted(app: App) -> None:
+    file = app.workspace.folder / "context.toml"
+    assert check(app, "context").detail == "no sections in context.toml"
+
+    file.write_text('[section.api]\npaths = ["src/**"]\n')
+    assert check(app, "context").detail == "1 section in context.toml"
+    file.write_text("[section.api]\n[section.web]\n")
+    assert check(app, "context").detail == "2 sections in context.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (
+            '[section.api]\npath = ["src/**"]\n',
+            'context.toml:2: section "api": unknown key "path"; did you mean paths?',
+        ),
+        ('[section.api]\npaths = ["/src"]\n', "it is not relative; allowed: a path from the workspace's folder on"),
+        ("[section.api\n", "context.toml:1: "),
+    ],
+)
+def test_a_file_of_sections_that_cannot_be_used_fails_with_its_line_and_what_is_allowed(
+    app: App, text: str, detail: str
+) -> None:
+    (app.workspace.folder / "context.toml").write_text(text)
+
+    found = check(app, "context")
+
+    assert found.status == doctor.diagnose(app).status == "fail"
+    assert str(app.workspace.folder / "context.toml") in found.detail
+    assert detail in found.detail
+    assert "no work is dispatched" in (found.hint or "")
