@@ -15,9 +15,11 @@ from click.testing import CliRunner, Result
 from gemba.cli import handoff
 from gemba.cli import lines as long_lines
 from gemba.cli.handoff import command
+from gemba.handoff import afterwards
 from gemba.handoff.block import MAX_TEXT
 from gemba.handoff.fields import PLAN_STATUSES
 from gemba.handoff.repair import repair_text
+from gemba.handoff.rules import RULES
 from gemba.handoff.template import template
 from gemba.handoff.verdict import judge, to_dict
 
@@ -387,7 +389,10 @@ def test_a_template_as_json_has_the_text_and_the_object() -> None:
     assert told["text"] == template(status="BLOCKED")
 
 
-@pytest.mark.parametrize("code", ["PLAN_STATUS", "PLAN_STATUS:DONE", "PLAN_STATUS:<x>", "BODY:syntax", "AGENT_ID:x"])
+@pytest.mark.parametrize(
+    "code",
+    ["PLAN_STATUS", "PLAN_STATUS:DONE", "PLAN_STATUS:<x>", "BODY:syntax", "AGENT_ID:x", "IN_PROGRESS_LIMIT", "WORLD:x"],
+)
 def test_a_code_is_explained_as_the_table_or_a_verdict_writes_it(code: str) -> None:
     shown, told = run("explain", code).output, json.loads(run("explain", code, "--json").output)
 
@@ -396,6 +401,17 @@ def test_a_code_is_explained_as_the_table_or_a_verdict_writes_it(code: str) -> N
     for rule in told["rules"]:
         assert f"{rule['code']} (" in shown
         assert rule["hint"] in shown
+
+
+def test_without_a_code_every_one_has_its_line() -> None:
+    lines, told = run("explain").output.splitlines(), json.loads(run("explain", "--json").output)
+
+    assert told["code"] is None
+    assert [rule["code"] for rule in told["rules"]] == [rule.code for rule in (*RULES, *afterwards.RULES)]
+    for line, rule in zip(lines, told["rules"], strict=True):
+        code, severity, message = line.split(maxsplit=2)
+        assert (code, severity) == (rule["code"], rule["severity"])
+        assert message == rule["message"].replace("{found}", "…").replace("{fits}", "…")
 
 
 @pytest.mark.parametrize(

@@ -131,25 +131,26 @@ def template(status: str = "COMPLETE", given_in: str | None = None, as_json: boo
 
 
 @command.command(short_help="Say what a code means, and what helps.")
-@click.argument("code")
+@click.argument("code", required=False)
 @json_option
-def explain(code: str, as_json: bool) -> None:
-    """Say what the CODE of a verdict means, and what helps.
+def explain(code: str | None, as_json: bool) -> None:
+    """Say what the CODE of a verdict means, and what helps. Without one, list every code in a line.
 
     \b
     Example:
       gemba handoff explain PLAN_STATUS:DONE
+      gemba handoff explain | grep warning
     """
     from gemba.handoff import reference
 
     try:
-        words = reference.explain(code)
+        rows = reference.ALL if code is None else reference.rows_of(code)
     except NotFound as error:
-        raise _with_nearest(code, error) from None
+        raise _with_nearest(code or "", error) from None
     if as_json:
-        print_json({"code": code, "rules": [rule._asdict() for rule in rules.rows_of(code.strip())]})
+        print_json({"code": code, "rules": [rule._asdict() for rule in rows]})
     else:
-        click.echo(showable(words))
+        click.echo(reference.listing() if code is None else showable(reference.explain(code)))
 
 
 @command.command(short_help="Print the JSON Schema of a handoff.")

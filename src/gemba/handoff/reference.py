@@ -1,4 +1,5 @@
-"""The rules for readers: the tables of the reference page, and one code explained. Pure; made of the tables alone.
+"""The rules for readers: the tables of the reference page, all codes in lines, one explained. Pure; made of the tables
+alone.
 
 Called by `gemba handoff explain` and by the tests that keep `docs/` true.
 """
@@ -21,6 +22,9 @@ _TOLD = {
     "refused": "the dispatch stays as it was",
 }
 _CODES = ("code", "where", "severity", "when", "what helps")
+_CODE_WIDTH = 42  # columns, for all codes but one
+
+ALL: tuple[Rule, ...] = (*rules.RULES, *afterwards.RULES)
 
 
 def reference_page() -> str:
@@ -68,21 +72,34 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(escaped)} |"
 
 
-def explain(code: str) -> str:
-    """One code, as the table or a verdict writes it, for whoever got it."""
-    rows = rules.rows_of(code.strip()) or rules.rows_of(code.strip(), afterwards.RULES)
+def listing() -> str:
+    """Every code in a line: its severity, and what it says. One that is earned in several ways has a line for each."""
+    return "\n".join(f"{rule.code:<{_CODE_WIDTH}} {rule.severity:<8} {_message(rule)}" for rule in ALL)
+
+
+def rows_of(code: str) -> list[Rule]:
+    """The rows of one code, as the table or a verdict writes it; a NotFound where there are none."""
+    rows = rules.rows_of(code.strip(), ALL)
     if not rows:
         raise _unknown(code.strip())
-    return "\n\n".join(map(_explained, rows))
+    return rows
+
+
+def explain(code: str) -> str:
+    """One code, for whoever got it."""
+    return "\n\n".join(map(_explained, rows_of(code)))
+
+
+def _message(rule: Rule) -> str:
+    return rule.message.replace("{found}", "…").replace("{fits}", "…")
 
 
 def _explained(rule: Rule) -> str:
-    message = rule.message.replace("{found}", "…").replace("{fits}", "…")
     lines = [
         f"{rule.code} ({rule.severity}: {_TOLD[rule.severity]})",
         f"  where:   {rule.pointer or 'the text'}",
         f"  when:    {rule.when}",
-        f"  means:   {message}",
+        f"  means:   {_message(rule)}",
         f"  helps:   {rule.hint}",
     ]
     if rule is rules.BODY:
@@ -91,7 +108,7 @@ def _explained(rule: Rule) -> str:
 
 
 def _unknown(code: str) -> NotFound:
-    heads = list(dict.fromkeys(rule.head for rule in (*rules.RULES, *afterwards.RULES)))
+    heads = list(dict.fromkeys(rule.head for rule in ALL))
     close = get_close_matches(code.partition(":")[0].upper()[:64], heads, 1)
     near = f"; did you mean {close[0]}?" if close else ""
     return NotFound(f"no rule has the code {quoted(code)}{near}", code="not_found", found=code[:200], allowed=heads)
