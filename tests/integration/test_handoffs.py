@@ -94,6 +94,7 @@ def test_a_turn_without_a_block_is_refused_and_never_complete(api: Api) -> None:
     made = api.post("/api/handoffs", {"text": "All done!", "dispatch_id": dispatch["id"]})
 
     assert (made["state"], made["document"], made["verdict"]["missing"]) == ("refused", None, ["AGENT_STATUS"])
+    assert f'"agent_id": "{dispatch["agent_id"]}"' in made["told"]
     assert now(api, dispatch)["completed_at"] is None
 
 

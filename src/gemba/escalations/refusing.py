@@ -36,7 +36,8 @@ def by_verdict(
 ) -> Row[Any]:
     """`spent`: the codes with which a hook let the turn end, having asked for repairs in vain."""
     codes = [*verdict.missing, *verdict.invalid] or list(spent or ())
-    told = repair_text(verdict) or f"The turn was refused: {', '.join(codes)}."
+    agent_id = "" if dispatch is None else dispatch.agent_id
+    told = repair_text(verdict, agent_id) or f"The turn was refused: {', '.join(codes)}."
     step = _count(tx, dispatch, codes) if spent is None else "escalate"
     title = "A turn ended without a handoff that can be accepted"
     escalation_id = _blocked(tx, row, dispatch, title, told) if step == "escalate" else row.escalation_id
