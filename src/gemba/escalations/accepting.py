@@ -24,6 +24,7 @@ from gemba.handoff.approval import GrantState, RequestState
 from gemba.handoff.check import Check
 from gemba.handoff.entries import updates_of
 from gemba.handoff.handoffs import Applied, AppliedContract, AppliedWarning, HandoffState
+from gemba.handoff.options import options_in
 from gemba.handoff.risk import Risk
 from gemba.handoff.status import PlanStatus, Progress
 from gemba.store.database import Transaction
@@ -146,7 +147,8 @@ def _ask(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None, document: di
     match row.plan_status:
         case PlanStatus.NEEDS_INPUT:
             text = "\n\n".join(filter(None, (own, next_action)))
-            return refusing.ask(tx, row, dispatch, "needs_input", f"An agent needs your input{about}", text)
+            title, options = f"An agent needs your input{about}", options_in(next_action, own)
+            return refusing.ask(tx, row, dispatch, "needs_input", title, text, options=options)
         case PlanStatus.BLOCKED:
             gaps = "\n".join(f"- {gap}" for gap in _listed(_part(document, "evidence_report").get("open_gaps")))
             text = "\n\n".join(filter(None, (own, gaps, next_action)))
