@@ -19,7 +19,7 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
       [["m"], "Who else asks the same"],
       [["u"], "Undo the last answer, or change of a section; re-open what the pane resolved"],
       [["n"], "To what is new"],
-      [["Enter"], "Open a handoff, a dispatch"],
+      [["Enter"], "Open a handoff, a dispatch; unfold an approval of the record"],
       [["Esc"], "Leave the reply, then the card; back from what was opened"],
     ],
   ],
@@ -35,8 +35,9 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
   [
     "While you type",
     [
-      [["Enter"], "Send"],
-      [["Shift", "Enter"], "New line"],
+      [["Enter"], "Send a reply"],
+      [["Shift", "Enter"], "New line in a reply"],
+      [["Ctrl", "Enter"], "Send an edited command (Enter: new line)"],
     ],
   ],
   [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Approval } from "../api/types.ts";
-import { planOf, riskOf, stateOf } from "./wording.ts";
+import { headOf, planOf, riskOf, stateOf } from "./wording.ts";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 
@@ -42,4 +42,12 @@ test("a plan is its steps in order, each as it was last edited", () => {
     planOf(steps).map((one) => one.id),
     ["a", "c"],
   );
+});
+
+test("a command of several lines says its first and how many more there are", () => {
+  assert.deepEqual(headOf("make"), { line: "make", more: "", isCut: false });
+  assert.deepEqual(headOf("\ncd /srv\nmake\n"), { line: "cd /srv", more: "… 1 more line", isCut: true });
+  assert.deepEqual(headOf("cat <<X\n\nX"), { line: "cat <<X", more: "… 2 more lines", isCut: true });
+  const { line, more, isCut } = headOf("x".repeat(200));
+  assert.deepEqual([line.at(-1), more, isCut], ["…", "", true]);
 });

@@ -1,6 +1,6 @@
 /** The words for what became of a request and its grant. Pure. */
 import type { Approval } from "../api/types";
-import { plainText } from "../ui/plain-text.ts";
+import { firstLine, plainText } from "../ui/plain-text.ts";
 import { formatSpan } from "../ui/time.ts";
 
 const RISKS: Record<string, string> = {
@@ -70,4 +70,13 @@ function grantOf(approval: Approval, now: number): string {
 export function planOf(approvals: readonly Approval[]): Approval[] {
   const alive = approvals.filter((one) => one.state !== "superseded");
   return alive.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0));
+}
+
+/** A command where there is room for one line: the first, how many more there are, and whether any of it is left out. */
+export function headOf(command: string): { line: string; more: string; isCut: boolean } {
+  const whole = plainText(command).trim();
+  const line = firstLine(command);
+  const others = whole.split("\n").length - 1;
+  const more = others === 0 ? "" : others === 1 ? "… 1 more line" : `… ${others} more lines`;
+  return { line, more, isCut: line !== whole };
 }

@@ -1,5 +1,8 @@
-/** Focus is the selection: the current card is the one that holds it. Reads and moves the document's focus, keeps no state. */
-const CARD = ".card";
+/**
+ * Focus is the selection: the current card, or row that can be one, is what holds it. Reads and moves the document's focus,
+ * keeps no state.
+ */
+const CARD = ".card, .row[tabindex]";
 
 export function cardsOnScreen(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(CARD)];

@@ -7,7 +7,7 @@ export function useReturnToCard(areThere: boolean): void {
   useEffect(() => {
     const id = areThere ? rememberedCard() : null;
     if (id === null) return;
-    const card = document.querySelector<HTMLElement>(`.card[data-card-id="${CSS.escape(id)}"]`);
+    const card = document.querySelector<HTMLElement>(`[data-card-id="${CSS.escape(id)}"]`);
     if (card) focusCard(card);
   }, [areThere]);
 }
