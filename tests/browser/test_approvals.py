@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from gemba.testing import retry_until
 from tests.browser.desk import Desk
@@ -114,6 +114,9 @@ def test_a_refusal_needs_a_reason_which_the_agent_reads(desk: Desk) -> None:
 
 def test_an_edited_command_is_shown_as_a_new_seal_and_runs_in_the_place_of_the_other(desk: Desk) -> None:
     keys, page = desk.page.keyboard, desk.page
+    keys.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Send an edited command")
+    keys.press("Escape")
     with waiting(desk.server, COMMAND) as told:
         expect(desk.card(COMMAND).get_by_role("region", name="Command")).to_have_text(COMMAND)  # as read
         keys.press("j")
@@ -133,6 +136,69 @@ def test_an_edited_command_is_shown_as_a_new_seal_and_runs_in_the_place_of_the_o
 
     with waiting(desk.server, "rm -rf build/cache") as told:
         assert told()[0] == "allow"
+
+
+def test_an_edit_outlives_escape_a_reload_and_somebody_elses_decision(desk: Desk) -> None:
+    keys, page = desk.page.keyboard, desk.page
+    made = ask(desk.server)
+    card = desk.card(COMMAND)
+    box = page.get_by_role("textbox", name="Command to run instead")
+    expect(card.get_by_role("button", name="Edit…")).to_be_enabled()
+    keys.press("j")
+    keys.press("2")
+    expect(box).to_be_focused()
+    keys.press("Escape")  # nothing was typed: nothing is kept
+    expect(card).to_be_focused()
+    expect(card).not_to_contain_text("Your unsent edit")
+    keys.press("2")
+    box.fill("rm -rf build/cache")
+    keys.press("Escape")
+    expect(card).to_be_focused()
+    expect(card).to_contain_text("Your unsent edit is kept")
+
+    page.reload()
+    expect(card.get_by_role("button", name="Edit…")).to_be_enabled()
+    keys.press("j")
+    keys.press("2")
+    expect(box).to_have_value("rm -rf build/cache")
+    desk.server.post(f"/api/approvals/{made['id']}/refuse", {"reason": "no"})
+    expect(card).to_contain_text("Refused by operator: no")
+    expect(page.get_by_role("button", name="Approve this instead")).to_be_disabled()
+    # The box stays until it is left: letters that are typed on are letters.
+    expect(box).to_be_focused()
+    keys.press("End")
+    keys.type("/1")
+    keys.press("Control+Enter")
+    expect(card).to_be_focused()
+    expect(card).to_contain_text("Your unsent edit: rm -rf build/cache/1")
+    assert one(desk.server, made["id"])["state"] == "refused"
+
+    keys.press("d")
+    expect(desk.cards).to_have_count(0)
+    assert not any("draft" in key for key in page.evaluate("Object.keys(sessionStorage)"))
+
+
+def test_a_key_that_comes_before_the_command_decides_nothing_and_says_so(desk: Desk) -> None:
+    keys, page = desk.page.keyboard, desk.page
+    held: list[Route] = []
+    page.route("**/api/approvals?escalation=**", lambda route: held.append(route))
+    made = ask(desk.server)
+    expect(desk.cards).to_contain_text("Reading what would run…")
+    expect(desk.cards.get_by_role("button", name="Approve")).to_be_disabled()
+    keys.press("j")
+    for key in ("1", "2", "3", "d"):
+        keys.press(key)
+        expect(page.locator("main ~ [role=status]")).to_contain_text("still being read")
+    expect(desk.cards).to_contain_text("Nothing is decided: what would run is still being read")
+    expect(desk.cards.get_by_role("textbox")).to_have_count(0)
+
+    for route in held:
+        route.continue_()
+    expect(desk.cards.get_by_role("region", name="Command")).to_have_text(COMMAND)
+    assert one(desk.server, made["id"])["state"] == "pending"
+    keys.press("1")
+    expect(desk.cards).to_have_count(0)
+    assert one(desk.server, made["id"])["state"] == "approved"
 
 
 def test_what_cannot_be_seen_is_shown_in_the_order_in_which_it_stands(desk: Desk) -> None:
@@ -237,6 +303,29 @@ def test_a_plan_is_numbered_edited_by_step_and_approved_as_one(desk: Desk) -> No
     }
 
 
+def test_a_step_that_somebody_else_edits_keeps_what_is_typed_for_it(desk: Desk) -> None:
+    keys, page = desk.page.keyboard, desk.page
+    made = plan(desk.server, "make build", "make deploy")
+    expect(desk.cards.get_by_role("button", name="Edit…")).to_be_enabled()
+    box = page.get_by_role("textbox", name="Command to run instead")
+    keys.press("j")
+    keys.press("2")
+    box.fill("make all")
+    page.get_by_role("combobox", name="Step").select_option("2")
+    box.fill("make stage")
+    desk.server.post(f"/api/approvals/{made[1]['id']}/edit", {"command": "make dry-run"})
+    expect(page.get_by_role("region", name="Command of step 2")).to_have_text("make dry-run")
+    expect(box).to_have_value("make stage")
+    keys.press("Control+Enter")
+    expect(page.get_by_role("region", name="Command of step 2")).to_have_text("make stage")
+
+    keys.press("2")
+    expect(box).to_have_value("make all")  # of the other step, which is not sent yet
+    keys.press("Escape")
+    desk.server.post(f"/api/approvals/{made[0]['id']}/refuse", {"reason": "no"})
+    expect(desk.cards.locator(".unsent")).to_have_text(["Your unsent edit of step 1: make all"])
+
+
 def test_a_plan_that_somebody_edits_while_it_is_approved_is_not_approved(desk: Desk) -> None:
     made = plan(desk.server, "make build", "make deploy")
     expect(desk.card("make deploy").get_by_role("button", name="Approve")).to_be_visible()
@@ -282,6 +371,35 @@ def test_the_record_tells_who_decided_what_and_how_it_ended(desk: Desk) -> None:
     expect(page.get_by_role("article")).to_contain_text("used, and it failed: exit 1")
 
 
+def test_the_record_is_walked_by_keys_and_a_command_of_several_lines_unfolds(desk: Desk) -> None:
+    keys, page = desk.page.keyboard, desk.page
+    ask(desk.server, COMMAND)
+    long = ask(desk.server, "cat > notes <<X\n\n  two \nX")
+    expect(desk.cards).to_have_count(2)
+    keys.press("g")
+    keys.press("v")
+    row = page.get_by_role("article", name="cat > notes <<X … 3 more lines", exact=True)
+    command = row.get_by_role("region", name="Command")
+    expect(row).to_be_visible()
+    keys.press("j")
+    expect(row).to_be_focused()
+    expect(command).to_be_hidden()
+    keys.press("Enter")
+    expect(command).to_have_text("cat > notes <<X↵\n↵\n  two·↵\nX")
+    keys.press("j")
+    expect(page.get_by_role("article", name=COMMAND, exact=True)).to_be_focused()
+    keys.press("k")
+    expect(row).to_be_focused()
+    keys.press("Enter")
+    expect(command).to_be_hidden()
+
+    # Whoever looks at one and comes back goes on from it.
+    row.get_by_role("link", name="cat > notes").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Approval")
+    page.go_back()
+    expect(page.locator(f'[data-approval-id="{long["id"]}"]')).to_be_focused()
+
+
 def test_health_says_whether_the_audit_log_is_as_it_was_written(desk: Desk) -> None:
     ask(desk.server)
     desk.go_to("Health")
@@ -298,11 +416,13 @@ def test_axe_finds_nothing_serious_in_any_state(desk: Desk, axe: Axe) -> None:
     expect(page.locator(".empty")).to_be_visible()
     found = findings("no approvals", page, axe)
     first = ask(server, "rm -rf a\u200b\nmake ", rollback="none", environment=["A"])
-    plan(server, "make", "make deploy")
+    steps = plan(server, "make", "make deploy")
     ended = ask(server, "rm -rf b", session_id="agent-2", risk="unknown")
     server.post(f"/api/approvals/{ended['id']}/approve", {})
     expect(page.locator("[data-approval-id]")).to_have_count(4)
-    page.get_by_text("What was sealed").first.click()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Command")).to_be_visible()
     found += findings("the record", page, axe)
 
     desk.go_to("Inbox")
@@ -311,6 +431,9 @@ def test_axe_finds_nothing_serious_in_any_state(desk: Desk, axe: Axe) -> None:
     page.get_by_role("textbox", name="Command to run instead").fill("make stage")
     desk.card("rm -rf a").get_by_role("button", name="Refuse…").click()
     found += findings("deciding", page, axe)
+    server.post(f"/api/approvals/{steps[0]['id']}/refuse", {"reason": "no"})
+    expect(desk.card("make deploy")).to_contain_text("Your unsent edit of step 1: make stage")
+    found += findings("decided elsewhere", page, axe)
 
     desk.open(f"/escalations/{ended['escalation_id']}")
     expect(page.get_by_role("article")).to_contain_text("not used yet")

@@ -1,36 +1,61 @@
-/** Another command in the place of the one that was asked for. It is shown as it would be sealed before it is. */
+/**
+ * Another command in the place of the one that was asked for. It is shown as it would be sealed before it is. What is typed
+ * is kept as the card's draft: whoever leaves, or comes second, finds it again.
+ */
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import type { Approval } from "../api/types";
+import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { Command } from "./Command";
+import { draftOf, editsIn, isAnother, placeOf } from "./edits";
 
 interface Props {
   steps: Approval[];
+  draft: string;
+  onDraft: (draft: string) => void;
+  /** It was decided meanwhile; what is typed stays, and goes nowhere. */
+  settled: boolean;
   onEdit: (step: Approval, command: string) => void;
   onCancel: () => void;
 }
 
-export function EditCommand({ steps, onEdit, onCancel }: Props) {
+export function EditCommand({ steps, draft, onDraft, settled, onEdit, onCancel }: Props) {
   const hintId = useId();
-  const [chosen, setChosen] = useState(steps[0]?.id);
-  const step = steps.find((one) => one.id === chosen) ?? steps[0];
-  const [texts, setTexts] = useState<Record<string, string>>({});
+  // More than the draft, which has no place for a box that was emptied.
+  const [texts, setTexts] = useState(() => editsIn(draft));
+  const [chosen, setChosen] = useState(() => {
+    const first = steps.find((one) => placeOf(one) in texts) ?? steps[0];
+    return first && placeOf(first);
+  });
+  const step = steps.find((one) => placeOf(one) === chosen) ?? steps[0];
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => box.current?.focus({ preventScroll: true }), []);
   if (step === undefined) return null;
-  const text = texts[step.id] ?? step.command;
-  const isAnother = text !== step.command && text.trim() !== "";
+  const place = placeOf(step);
+  const text = texts[place] ?? step.command;
+  const edited = isAnother(text, step);
   const isPlan = step.set_id !== null;
 
+  function change(next: string): void {
+    const all = { ...texts, [place]: next };
+    setTexts(all);
+    onDraft(draftOf(all, steps));
+  }
+
   function go(): void {
-    if (step !== undefined && isAnother) onEdit(step, text);
+    if (step !== undefined && edited) onEdit(step, text);
     else box.current?.focus();
+  }
+
+  function leave(): void {
+    if (edited) announce("Your edit is kept, not sent");
+    onCancel();
   }
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) go();
-    else if (event.key === "Escape") onCancel();
+    else if (event.key === "Escape") leave();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -41,9 +66,9 @@ export function EditCommand({ steps, onEdit, onCancel }: Props) {
       {steps.length > 1 && (
         <label className="edit-step">
           Step{" "}
-          <select value={step.id} onChange={(event) => setChosen(event.target.value)}>
+          <select value={place} onChange={(event) => setChosen(event.target.value)}>
             {steps.map((one) => (
-              <option key={one.id} value={one.id}>
+              <option key={placeOf(one)} value={placeOf(one)}>
                 {one.position}
               </option>
             ))}
@@ -60,25 +85,30 @@ export function EditCommand({ steps, onEdit, onCancel }: Props) {
         autoCapitalize="off"
         autoComplete="off"
         value={text}
-        onChange={(event) => setTexts({ ...texts, [step.id]: event.target.value })}
+        onChange={(event) => change(event.target.value)}
       />
-      {isAnother && (
+      {edited && !settled && (
         <div className="new-seal">
           <p className="seal-note">This gets a new seal; what was asked for does not run:</p>
           <Command text={text} label="Command with a new seal" />
         </div>
       )}
       <div className="bar">
-        <button type="button" className="button" disabled={!isAnother} onClick={go}>
+        <button type="button" className="button" disabled={!edited || settled} onClick={go}>
           {isPlan ? "Change this step" : "Approve this instead"}
         </button>
-        <button type="button" className="tool" aria-label="Cancel" title="Cancel (Esc)" onClick={onCancel}>
+        <button type="button" className="tool" aria-label="Cancel" title="Cancel (Esc)" onClick={leave}>
           <Icon name="close" />
         </button>
         <span id={hintId} className="card-hint">
-          {isPlan ? "The plan still waits for its approval." : "The agent is told to run exactly this."} Ctrl+Enter sends.
+          {hintFor(isPlan, settled)}
         </span>
       </div>
     </div>
   );
+}
+
+function hintFor(isPlan: boolean, settled: boolean): string {
+  if (settled) return "It was decided meanwhile: this is not sent.";
+  return `${isPlan ? "The plan still waits for its approval." : "The agent is told to run exactly this."} Ctrl+Enter sends.`;
 }

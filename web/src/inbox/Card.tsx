@@ -5,6 +5,7 @@ import { isActive } from "../api/escalation-list";
 import { Refused } from "../api/problem";
 import type { Answer, Escalation } from "../api/types";
 import { ItsHandoff } from "../handoffs/ItsHandoff";
+import { withoutEdit } from "../approvals/edits";
 import { Plan, usePlan } from "../approvals/Plan";
 import { announce } from "../ui/announce";
 import { focusAwayFrom } from "../ui/card-focus";
@@ -71,7 +72,6 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   const footStays = closed && inFoot;
   const isApproval = escalation.kind === "approval";
   const plan = usePlan(escalation);
-  const isUnread = isApproval && plan.steps.length === 0;
   const choices = choicesOf(escalation);
   const all = settled ? [escalation] : [escalation, ...others];
   const ids = all.map((one) => one.id);
@@ -89,7 +89,8 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     // Still waiting, because it was only proposed, or because somebody else was first: the card has more to say.
     const waits = decides(next) && (own === undefined || isActive(own));
     const stays = waits || next.verb === "reopen" || next.verb === "reject";
-    if (next.verb !== "snooze" && next.verb !== "reject" && own) setDraft("");
+    if (next.verb === "edit") setDraft(withoutEdit(draft, next));
+    else if (next.verb !== "snooze" && next.verb !== "reject" && own) setDraft("");
     unselect(changed.map((one) => one.id));
     if (stays || onRelease === undefined) deed.reset();
     else collapse(slot.current, () => onRelease(id));
@@ -116,8 +117,9 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   }
 
   function choose(choice: Choice | undefined): void {
-    if (choice === undefined || !answerable || isUnread) return;
-    if (choice.opens !== undefined) setMode(choice.opens);
+    if (choice === undefined || !answerable) return;
+    if (plan.isUnread) plan.sayUnread();
+    else if (choice.opens !== undefined) setMode(choice.opens);
     else if (isApproval) act(deeds.approve(plan.steps));
     else if (choice.needsText && draft.trim() === "") replyBox.current?.focus();
     else answer(answerWithChoice(choice, draft), `Answered: ${choice.label}`, draft);
@@ -196,6 +198,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     if (key === "p" && escalation.precedent !== null) return (usePrecedent(), true);
     if (key === "c" && proposed) return (card.current?.querySelector<HTMLElement>(".proposal .button")?.click(), true);
     if (key === "s") return (setMode("snooze"), true);
+    if (key === "d" && plan.isUnread) return (plan.sayUnread(), true);
     if (key === "d") return (setMode(isApproval ? "refuse" : "dismiss"), true);
     if (escalation.channel !== "tool_call") return false;
     if (key === "x") return (toggleSelected(), true);
@@ -261,7 +264,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           <ProposalMark proposal={proposal} disabled={done} onDeed={act} onLeave={backToCard} />
         )}
         {choices.length > 0 && mode !== "rule" && !(isApproval && settled) && (
-          <Choices choices={choices} disabled={!answerable || isUnread || BUSY.includes(mode)} onChoose={choose} />
+          <Choices choices={choices} disabled={!answerable || plan.isUnread || BUSY.includes(mode)} onChoose={choose} />
         )}
         {escalation.channel === "notification" && !done && !settled && (
           <p className="card-hint">Give the answer in the agent’s own window too: Gemba cannot press its keys yet.</p>

@@ -61,6 +61,9 @@ export function CardFoot(props: Props) {
     return (
       <EditCommand
         steps={props.steps}
+        draft={props.draft}
+        onDraft={props.onDraft}
+        settled={props.settled}
         onEdit={(step, command) => onDeed(deeds.edit(step, command))}
         onCancel={onLeave}
       />
@@ -100,7 +103,12 @@ function AnswerLine(props: Props) {
   const manner = mannerOf(escalation);
   if (proposed) return <p className="foot-note">An answer is proposed and waits.</p>;
   if (escalation.kind === "approval")
-    return <p className="foot-note">It may run once, exactly so, from the moment you approve it.</p>;
+    return (
+      <p className="foot-note">
+        It may run once, exactly so, from the moment you approve it.
+        {props.draft !== "" && " Your unsent edit is kept: Edit brings it back."}
+      </p>
+    );
   switch (manner) {
     case "nothing":
       return <p className="foot-note">Nothing to answer: look into it, then dismiss.</p>;

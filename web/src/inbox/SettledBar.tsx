@@ -1,5 +1,6 @@
 /** A card that needs nothing any more but still stands: who settled it, with what words, and what can be done about it. */
 import type { Escalation } from "../api/types";
+import { unsentIn } from "../approvals/edits";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
 import { formatMoment } from "../ui/time";
@@ -29,11 +30,20 @@ export function SettledBar({ escalation, unsentDraft, onReopen, onHide }: Props)
         <ByRule resolution={resolution} />
         {answer !== null && answer !== undefined && <q dir="auto">{plainText(answer)}</q>}
         <Held escalation={escalation} />
-        {unsentDraft !== "" && (
-          <span className="unsent">
-            Your unsent reply: <q dir="auto">{plainText(unsentDraft)}</q>
-          </span>
-        )}
+        {escalation.kind === "approval"
+          ? unsentIn(unsentDraft).map(({ what, text }) => (
+              <span key={what} className="unsent">
+                Your unsent {what}:{" "}
+                <q className="unsent-command" dir="ltr">
+                  {plainText(text)}
+                </q>
+              </span>
+            ))
+          : unsentDraft !== "" && (
+              <span className="unsent">
+                Your unsent reply: <q dir="auto">{plainText(unsentDraft)}</q>
+              </span>
+            )}
       </p>
       {resolution?.by === "pane" && (
         <button type="button" className="quiet" aria-keyshortcuts="u" onClick={onReopen}>

@@ -14,7 +14,7 @@ export type Deed = { confirmId: string; words: string } & (
   | { verb: "reject"; body: { text: string } }
   | { verb: "reroute"; body: Reroute }
   | { verb: "approve"; request: string; body: { seals: string[] } }
-  | { verb: "edit"; request: string; body: { command: string } }
+  | { verb: "edit"; request: string; position: number | null; body: { command: string } }
   | { verb: "refuse"; request: string; body: { reason: string } }
 );
 
@@ -63,6 +63,7 @@ export const deeds = {
   edit: (step: Approval, command: string): Deed => ({
     verb: "edit",
     request: step.id,
+    position: step.position,
     body: { command },
     words: step.set_id === null ? "Approved as edited" : `Step ${step.position} edited`,
     confirmId: newConfirmId(),
