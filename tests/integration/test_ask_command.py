@@ -772,6 +772,7 @@ def test_a_plain_ask_imports_these_modules_and_no_other() -> None:
         "gemba.cli",
         "gemba.cli.agent",
         "gemba.cli.ask",
+        "gemba.speaker",
         "gemba.wire",
         "errno",
         "fcntl",

@@ -9,6 +9,10 @@ import sys
 from _collections_abc import Callable  # `collections.abc` is the same, at the price of `collections`
 
 from gemba import wire
+from gemba.speaker import Session, told_of_turns
+from gemba.speaker import checked as checked
+from gemba.speaker import explain as explain
+from gemba.speaker import shown as shown
 from gemba.wire import Refused
 
 Given = dict[str, list[str]]
@@ -126,86 +130,22 @@ def _is_value(word: str | None, flag: Flag, flags: dict[str, Flag]) -> bool:
     return not (flag.optional and word.startswith("--"))
 
 
-def checked(name: str, text: str, most: int) -> str:
-    """The text, if it has something to say and not too much."""
-    if not text.strip():
-        raise Refused(f"{name} is empty; allowed: up to {most} characters")
-    if len(text) > most:
-        raise Refused(f"{name} has {len(text)} characters; allowed: up to {most}")
-    return text
-
-
 def value_of(given: Given, name: str) -> str:
     """The value of a flag that is given once, "" when it is not given."""
     return given.get(name, [""])[0]
 
 
-class Session:
-    """The session that this process speaks for, as its environment names it."""
-
-    def __init__(self) -> None:
-        self.id = os.environ.get("GEMBA_SESSION_ID", "")
-        if not self.id.strip():
-            raise Refused("GEMBA_SESSION_ID is not set: it names the session that this call belongs to")
-        checked("GEMBA_SESSION_ID", self.id, wire.MAX_SESSION_ID)
-        self.agent_type = os.environ.get("GEMBA_AGENT_TYPE", "")
-        self.home = wire.home()
-        try:
-            self.cwd = os.getcwd()  # noqa: PTH109  pathlib costs a third of the whole call
-        except OSError:  # the folder was deleted under the agent, which may ask all the same
-            self.cwd = ""
-        self.workspace = wire.find_workspace(self.cwd)
-
-    def has_operator(self) -> bool:
-        """Whether there is a workspace whose server would take this session's frames in."""
-        return bool(self.workspace) and os.path.isdir(f"{self.workspace}/.gemba")  # noqa: PTH112  pathlib is slow
-
-    def append(self, hook: str, payload: dict[str, object]) -> str:
-        """Append one frame to the session's log, less what is empty in the payload; returns its event id."""
-        event_id = wire.new_event_id()
-        line = wire.encode_frame(
-            hook,
-            {key: value for key, value in payload.items() if value},
-            session_id=self.id,
-            workspace=self.workspace,
-            agent_type=self.agent_type,
-            event_id=event_id,
-        )
-        wire.append_frame(self.home, self.id, line)
-        return event_id
-
-    def tell_of_turns(self, command: Command) -> None:
-        """Say that answers wait for this session as its next turn, if any do."""
-        count = self._turns()
-        if count:
-            command.tell(f"{'1 answer waits' if count == 1 else f'{count} answers wait'} for you: gemba-ask --next")
-
-    def _turns(self) -> int:
-        folder = wire.turns_folder(self.home, self.id)
-        try:
-            names = os.listdir(folder)  # noqa: PTH208  pathlib is slow
-        except OSError:
-            return 0
-        # Another session may have the same folder. Looked for, not parsed: `json` costs more than the whole call.
-        mine = f'"session_id":{wire.encode_json(self.id)}'.encode()
-        count = 0
-        for name in names:
-            if name.endswith(".json") and not name.startswith("."):
-                try:
-                    count += mine in wire.read_file(f"{folder}/{name}", wire.MAX_REPLY)
-                except OSError:  # taken back, or nothing to read
-                    continue
-        return count
-
-
-def interaction_mode(command: Command) -> str:
-    mode = os.environ.get("GEMBA_INTERACTION_MODE", "")
-    if not mode:
-        command.tell(f"warning: GEMBA_INTERACTION_MODE is not set, going by {wire.DEFAULT_MODE}")
-        return wire.DEFAULT_MODE
-    if mode not in wire.MODES:
-        raise Refused(f"GEMBA_INTERACTION_MODE {shown(mode)} is unknown; allowed: {', '.join(wire.MODES)}")
+def interaction_mode(command: Command, session: Session) -> str:
+    mode = session.interaction_mode()
+    if not session.mode:
+        command.tell(f"warning: GEMBA_INTERACTION_MODE is not set, going by {mode}")
     return mode
+
+
+def tell_of_turns(command: Command, session: Session) -> None:
+    """Say that answers wait for this session as its next turn, if any do."""
+    if count := session.turns():
+        command.tell(told_of_turns(count))
 
 
 def say(line: str) -> None:
@@ -231,16 +171,6 @@ def say_recorded(event_id: str, line: str) -> None:
     except (OSError, Refused) as error:
         reason = explain(error) if isinstance(error, OSError) else str(error)
         raise Refused(f"{event_id} is recorded, but stdout could not be written: {reason}") from None
-
-
-def explain(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    return f"{shown(error.filename)}: {reason}" if isinstance(error.filename, str) else reason
-
-
-def shown(value: str) -> str:
-    """The value as found, quoted, on one line and not by the page."""
-    return repr(value if len(value) <= 200 else value[:199] + "…")
 
 
 def _write(fd: int, line: str) -> None:

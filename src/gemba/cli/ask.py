@@ -4,10 +4,9 @@ An ask is one frame in the session's log and one line on stdout, whether or not 
 waiting is in `gemba.cli.reply`, loaded only by a call that waits.
 """
 
-import os
 import sys
 
-from gemba import wire
+from gemba import speaker, wire
 from gemba.cli import agent
 from gemba.wire import Refused
 
@@ -45,8 +44,6 @@ Environment: GEMBA_SESSION_ID (required), GEMBA_INTERACTION_MODE (dangerous, bal
 GEMBA_AGENT_TYPE, GEMBA_WORKSPACE, GEMBA_HOME (default ~/.gemba).""",
 )
 
-NEXT = {"blocking": "stop and wait for the reply", "advisory": "go on", None: "go on"}
-
 
 def main(argv: list[str] | None = None) -> int:
     return COMMAND.run(ask, argv)
@@ -73,33 +70,33 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
         return turns.show_next(COMMAND, "--json" in given)
 
     refuse_misfits(given)
-    session = agent.Session()
-    mode = interaction_mode(given)
-    payload = payload_of(given, mode, session.cwd)
+    session = speaker.Session.from_environment()
+    mode = interaction_mode(given, session)
+    payload = payload_of(given, mode, session)
     urgency = wire.urgency_of(given["--kind"][0], mode)
     if "--wait" in given:
         from gemba.cli import reply
 
         with reply.Wait(session) as wait:
             event_id = session.append("GembaAsk", payload)
-            agent.tell(f"{event_id} {urgency}: {NEXT[urgency]}")
+            agent.tell(speaker.recorded(event_id, urgency))
             warn_if_unseen(session)
-            session.tell_of_turns(COMMAND)
+            agent.tell_of_turns(COMMAND, session)
             found = wait.reply(event_id, seconds)
         return reply.deliver(COMMAND, session, found, "--json" in given)
     event_id = session.append("GembaAsk", payload)
     warn_if_unseen(session)
-    line = f"{event_id} {urgency or 'recorded'}: {NEXT[urgency]}"
+    line = speaker.recorded(event_id, urgency)
     if "--json" in given:
-        line = wire.encode_json({"event_id": event_id, "urgency": urgency, "next": NEXT[urgency]})
+        line = wire.encode_json({"event_id": event_id, "urgency": urgency, "next": speaker.NEXT[urgency]})
     agent.say_recorded(event_id, line)
-    session.tell_of_turns(COMMAND)
+    agent.tell_of_turns(COMMAND, session)
     return 0
 
 
-def warn_if_unseen(session: agent.Session) -> None:
+def warn_if_unseen(session: speaker.Session) -> None:
     if not session.has_operator():
-        COMMAND.tell("warning: no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init")
+        COMMAND.tell(f"warning: {speaker.NO_OPERATOR}")
 
 
 def wait_seconds(given: agent.Given) -> float | None:
@@ -130,50 +127,37 @@ def refuse_misfits(given: agent.Given) -> None:
             raise Refused(f"{name} is missing; allowed: {', '.join(flag.allowed) or flag.value}")
     if len(given.get("--option", [])) > wire.MAX_OPTIONS:
         raise Refused(f"--option is given {len(given['--option'])} times; allowed: up to {wire.MAX_OPTIONS}")
-    if "--schema" in given and "--option" in given:
-        raise Refused("--schema does not go with --option: one of them says what the answer may be")
-    if given["--kind"][0] != "assumption":
-        if "--chose" in given:
-            raise Refused(f"--chose does not go with --kind {given['--kind'][0]}; allowed: --kind assumption")
-        return
-    if "--chose" not in given:
-        raise Refused("--chose is missing: an assumption tells what you decided")
-    for name in ("--option", "--schema", "--wait"):
-        if name in given:
-            raise Refused(f"{name} does not go with --kind assumption, which nobody answers")
+    said = [name.removeprefix("--") for name in given]
+    speaker.refuse_misfits(given["--kind"][0], said, lambda name: f"--{name}")
 
 
-def interaction_mode(given: agent.Given) -> str:
+def interaction_mode(given: agent.Given, session: speaker.Session) -> str:
     """The session's mode, once role and kind are found to be allowed in it."""
     role = given["--role"][0]
-    own_role = os.environ.get("GEMBA_ROLE") or role
+    own_role = session.role or role
     if role != own_role:
         raise Refused(f"--role {role} is not this session's role; allowed: {agent.shown(own_role)} (GEMBA_ROLE)")
-    mode = agent.interaction_mode(COMMAND)
+    mode = agent.interaction_mode(COMMAND, session)
     if reason := wire.refusal(given["--kind"][0], role, mode):
         raise Refused(reason)
     return mode
 
 
-def payload_of(given: agent.Given, mode: str, cwd: str) -> dict[str, object]:
+def payload_of(given: agent.Given, mode: str, session: speaker.Session) -> dict[str, object]:
     text = agent.value_of(given, "--text")
-    commit, branch, worktree = wire.git_place(cwd)
-    return {
-        "kind": agent.value_of(given, "--kind"),
-        "role": agent.value_of(given, "--role"),
-        "text": read_stdin() if text == "-" else text,
-        "mode": mode,
-        "bead_id": agent.value_of(given, "--bead"),
-        "title": agent.value_of(given, "--title"),
-        "options": given.get("--option"),
-        "schema": read_schema(given["--schema"][0]) if "--schema" in given else None,
-        "chose": agent.value_of(given, "--chose"),
-        "cwd": cwd,
-        "commit": commit,
-        "branch": branch,
-        "worktree": worktree,
-        "wait": "--wait" in given,
-    }
+    return speaker.ask_payload(
+        session,
+        kind=agent.value_of(given, "--kind"),
+        role=agent.value_of(given, "--role"),
+        mode=mode,
+        text=read_stdin() if text == "-" else text,
+        title=agent.value_of(given, "--title"),
+        bead_id=agent.value_of(given, "--bead"),
+        options=given.get("--option"),
+        schema=read_schema(given["--schema"][0]) if "--schema" in given else None,
+        chose=agent.value_of(given, "--chose"),
+        wait="--wait" in given,
+    )
 
 
 def read_stdin() -> str:

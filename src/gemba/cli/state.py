@@ -2,6 +2,7 @@
 
 from gemba import wire
 from gemba.cli import agent
+from gemba.speaker import Session
 from gemba.wire import Refused
 
 COMMAND = agent.Command(
@@ -33,8 +34,8 @@ def report(given: agent.Given, states: list[str]) -> int:
         raise Refused(f"state {agent.shown(states[0])} is unknown; allowed: {allowed}")
     if len(states) > 1:
         raise Refused(f"unexpected argument {agent.shown(states[1])}; allowed: one state, text goes behind --note")
-    session = agent.Session()
-    agent.interaction_mode(COMMAND)
+    session = Session.from_environment()
+    agent.interaction_mode(COMMAND, session)
     event_id = session.append(
         "GembaState",
         {
@@ -47,5 +48,5 @@ def report(given: agent.Given, states: list[str]) -> int:
     if "--json" in given:
         line = wire.encode_json({"event_id": event_id, "state": states[0]})
     agent.say_recorded(event_id, line)
-    session.tell_of_turns(COMMAND)
+    agent.tell_of_turns(COMMAND, session)
     return 0

@@ -14,8 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gemba import wire
-from gemba.cli import agent, reply
+from gemba import replies, wire
+from gemba.cli import agent
+from gemba.cli.reply import acknowledge
+from gemba.replies import Reply
+from gemba.speaker import Session
 from gemba.wire import Refused
 
 LONGEST_QUESTION = 300
@@ -32,23 +35,23 @@ _ENDED = {
 
 def show_next(command: agent.Command, as_json: bool) -> int:
     """Print what waits, oldest first; the exit code tells whether anything did."""
-    session = agent.Session()
+    session = Session.from_environment()
     with _alone(session) as folder:
         return _nothing(command) if folder is None else _show_all(command, session, folder, as_json)
 
 
 @contextmanager
-def handed_out(command: agent.Command, session: "reply.Speaker") -> Iterator[list[str]]:
+def handed_out(command: agent.Command, session: "replies.Reader") -> Iterator[list[str]]:
     """What waits, oldest first, in words; acknowledged once the block ends, unless it fails."""
     with _alone(session) as folder:
         found = [] if folder is None else _read(session, folder)[0]
         yield [_words(turn) for turn in found]
         for turn in found:
-            reply.acknowledge(command, session, turn)
+            acknowledge(command, session, turn)
 
 
 @contextmanager
-def _alone(session: "reply.Speaker") -> Iterator[Path | None]:
+def _alone(session: "replies.Reader") -> Iterator[Path | None]:
     """The folder of a session's turns, for this call only; None when it has none."""
     folder = Path(wire.turns_folder(session.home, session.id))
     try:
@@ -63,7 +66,7 @@ def _alone(session: "reply.Speaker") -> Iterator[Path | None]:
         os.close(lock)
 
 
-def _show_all(command: agent.Command, session: agent.Session, folder: Path, as_json: bool) -> int:
+def _show_all(command: agent.Command, session: Session, folder: Path, as_json: bool) -> int:
     found, broken = _read(session, folder)
     for problem in broken:
         command.tell(f"warning: {problem}")
@@ -74,7 +77,7 @@ def _show_all(command: agent.Command, session: agent.Session, folder: Path, as_j
         except (OSError, Refused) as error:
             reason = agent.explain(error) if isinstance(error, OSError) else error
             raise Refused(f"stdout did not take the answer, which goes on waiting: {reason}") from None
-        reply.acknowledge(command, session, turn)
+        acknowledge(command, session, turn)
     if found:
         return 0
     return 1 if broken else _nothing(command)
@@ -85,17 +88,17 @@ def _nothing(command: agent.Command) -> int:
     return wire.NOTHING_WAITS
 
 
-def _read(session: "reply.Speaker", folder: Path) -> tuple[list[reply.Reply], list[str]]:
+def _read(session: "replies.Reader", folder: Path) -> tuple[list[Reply], list[str]]:
     """This session's turns by the time they were given, and what is wrong with the files that are none."""
-    found: list[reply.Reply] = []
+    found: list[Reply] = []
     broken: list[str] = []
     for path in sorted(folder.glob("[!.]*.json")):
         with suppress(FileNotFoundError):  # the server has just taken it back
             try:
-                turn = reply.parse(wire.read_file(str(path), wire.MAX_REPLY), path.stem)
+                turn = replies.parse(wire.read_file(str(path), wire.MAX_REPLY), path.stem)
             except FileNotFoundError:
                 raise
-            except (OSError, reply.UnreadableReplyError) as error:
+            except (OSError, replies.UnreadableReplyError) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
                 broken.append(f"{agent.shown(str(path))} is no answer ({reason})")
                 continue
@@ -105,11 +108,11 @@ def _read(session: "reply.Speaker", folder: Path) -> tuple[list[reply.Reply], li
     return sorted(found, key=lambda turn: str(turn.get("at"))), broken
 
 
-def _words(turn: reply.Reply) -> str:
+def _words(turn: Reply) -> str:
     """What the agent reads: what it had asked, how that ended, and the answer."""
     outcome = str(turn["outcome"])
     late = " late" if turn.get("late") else ""
     asked = " ".join(str(turn.get("question", "")).split())
     shortened = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
     noun = "Assumption" if outcome == "overturned" else "Question"
-    return f"{noun}: {shortened}\n{_ENDED[outcome]}{late}: {reply.words(turn) or '(no words)'}"
+    return f"{noun}: {shortened}\n{_ENDED[outcome]}{late}: {replies.words(turn) or '(no words)'}"
