@@ -82,6 +82,7 @@ export function weightOf(check: Pick<WorldCheck, "name">, policy: Dispatch["poli
 const SOURCES: Record<Handoff["source"], string> = {
   api: "over the API",
   cli: "by gemba handoff submit",
+  gate: "by its client’s hook, before the turn ended",
   hook: "by its client’s hook",
   mcp: "by the MCP tool",
 };
