@@ -87,7 +87,8 @@ def test_the_commands_of_agents_are_kept_free_of_every_dependency() -> None:
     forbidden = ladder["importlinter:contract:bare"]["forbidden_modules"].split()
     ours = ladder["importlinter:contract:ladder"]["layers"].replace("|", " ").replace(":", " ").split()
 
-    assert {Requirement(line).name.replace("-", "_") for line in RUNTIME} <= set(forbidden)
+    imported = {Requirement(line).name.replace("-", "_").partition(".")[0] for line in RUNTIME}
+    assert imported <= set(forbidden)
     bare = {"gemba.cli", "gemba.replies", "gemba.speaker", "gemba.watch", "gemba.wire"}
     assert {f"gemba.{name}" for name in ours} - bare <= set(forbidden)
     hooks = ladder["importlinter:contract:hook"]["forbidden_modules"].split()
