@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from gemba import wire
+from gemba.errors import Invalid
 
 OUTPUT_LIMIT = 16 * 1024 * 1024  # bytes of a transcript, unless the agent's type says otherwise
 
@@ -147,3 +148,10 @@ class Backend(Protocol):
 def literal(text: str) -> str:
     """The text without what would press a key: control characters go, line ends become newlines, tabs stay."""
     return _CONTROL.sub("", _LINE_END.sub("\n", wire.valid_unicode(text)))
+
+
+def known_key(name: str) -> str:
+    """The name of a key that may be pressed; Invalid for any other."""
+    if name not in KEYS:
+        raise Invalid(f"{name!r} is no key; allowed: {', '.join(KEYS)}", code="unknown_key", allowed=list(KEYS))
+    return name

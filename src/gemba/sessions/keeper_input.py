@@ -39,10 +39,13 @@ class Watch:
                 call()
 
 
+Handle = Callable[[dict[str, Any], "Client"], None]
+
+
 class Client:
     """One connection: requests come in, each gets an answer."""
 
-    def __init__(self, connection: socket.socket, watch: Watch, handle: Callable[[dict[str, Any], "Client"], None]):
+    def __init__(self, connection: socket.socket, watch: Watch, handle: "Handle"):
         self._connection, self._watch, self._handle = connection, watch, handle
         self._heard = b""
         self.is_open = True
@@ -87,16 +90,18 @@ class Client:
 
 
 class Listener:
-    """The socket itself, in the working folder: paths of sockets are short."""
+    """The socket itself, in the working folder, since the path of a socket has to be short."""
 
-    def __init__(self, path: str, watch: Watch, handle: Callable[[dict[str, Any], Client], None]) -> None:
-        self._path, self._watch, self._handle = path, watch, handle
+    def __init__(self, path: str, watch: Watch) -> None:
+        self._path, self._watch = path, watch
         self._clients: list[Client] = []
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.setblocking(False)
         self._socket.bind(path)
         self._socket.listen(_MOST_CLIENTS)
-        watch.add(self._socket.fileno(), IN, self._accept)
+
+    def serve(self, handle: Handle) -> None:
+        self._watch.add(self._socket.fileno(), IN, lambda: self._accept(handle))
 
     def close(self) -> None:
         self._watch.drop(self._socket.fileno())
@@ -105,14 +110,15 @@ class Listener:
         for client in self._clients:
             client.close()
 
-    def _accept(self) -> None:
+    def _accept(self, handle: Handle) -> None:
         try:
             connection, _ = self._socket.accept()
         except OSError:
             return
         self._clients = [client for client in self._clients if client.is_open]
-        client = Client(connection, self._watch, self._handle)
-        self._clients.append(client)
-        if len(self._clients) > _MOST_CLIENTS:
+        client = Client(connection, self._watch, handle)
+        if len(self._clients) < _MOST_CLIENTS:
+            self._clients.append(client)
+        else:
             client.answer(ok=False, error=f"more than {_MOST_CLIENTS} clients at once")
             client.close()

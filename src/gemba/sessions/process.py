@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from gemba.errors import Invalid, Unusable
+from gemba.errors import Unusable
 from gemba.sessions import transcript
-from gemba.sessions.backend import KEYS, Observation, RunFolder, Start, literal
+from gemba.sessions.backend import KEYS, Observation, RunFolder, Start, known_key, literal
 from gemba.sessions.run_folder import (
     START_SECONDS,
     ask_keeper,
@@ -45,7 +45,7 @@ class ProcessBackend:
         ask_keeper(run, op="send", text=literal(text), enter=True)
 
     def press(self, run: RunFolder, keys: Sequence[str]) -> None:
-        pressed = "".join(_pressed(key) for key in keys)
+        pressed = "".join(KEYS[known_key(key)] for key in keys)
         ask_keeper(run, op="send", text=pressed, enter=False, paste=False)
 
     def interrupt(self, run: RunFolder) -> None:
@@ -78,15 +78,10 @@ def _run_keeper(run: RunFolder) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
+        stop_kept(run, 0)  # it may yet have come so far
         raise Unusable(f"session {run.session_id}: its keeper did not start in time", code="keeper_missing") from None
     said = done.stdout.decode("utf-8", "replace").strip().splitlines()
     return said[-1] if said else ""
-
-
-def _pressed(key: str) -> str:
-    if key not in KEYS:
-        raise Invalid(f"{key!r} is no key; allowed: {', '.join(KEYS)}", code="unknown_key", allowed=list(KEYS))
-    return KEYS[key]
 
 
 def read_lines(run: RunFolder, lines: int) -> str:

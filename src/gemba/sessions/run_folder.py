@@ -27,9 +27,10 @@ from gemba.sessions.sweep import sweep
 from gemba.watch import FolderWatch
 
 START_SECONDS = 20.0  # until a keeper has started its agent, on a busy machine
+_GLANCE = 0.1  # between two looks whether a keeper has ended without a word
 _ANSWER_SECONDS = 5.0
 _END_SECONDS = 15.0  # on top of the grace, until a keeper that was told to stop is taken for stuck
-_RUN_KEEPER = "import sys; sys.path.append(sys.argv.pop(1)); from gemba.sessions.keeper import main; sys.exit(main())"
+_RUN = "import sys; sys.path.append(sys.argv.pop(1)); from {} import main; sys.exit(main())"
 
 
 class Keeper(NamedTuple):
@@ -57,10 +58,14 @@ class Ending(NamedTuple):
 
 
 def keeper_command(run: RunFolder, *, detached: bool) -> list[str]:
-    """The keeper of this run; isolated from its surroundings, without site packages: quick to start, stdlib only."""
-    flags = ["--detach"] if detached else []
+    """The keeper of this run."""
+    return own_program("gemba.sessions.keeper", *(["--detach"] if detached else []), str(run.path))
+
+
+def own_program(module: str, *given: str) -> list[str]:
+    """`main` of a module, isolated from its surroundings, without site packages: quick to start, stdlib only."""
     package = str(Path(gemba.__file__).parents[1])
-    return [sys.executable, "-I", "-S", "-c", _RUN_KEEPER, package, *flags, str(run.path)]
+    return [sys.executable, "-I", "-S", "-c", _RUN.format(module), package, *given]
 
 
 # -- starting ---------------------------------------------------------------------------------------------------------
@@ -87,15 +92,15 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
         raise Unusable(f"session {run.session_id} cannot be started: {reason}", code="run_unusable") from error
 
 
-def wait_started(run: RunFolder, run_id: str, seconds: float = START_SECONDS) -> None:
-    """Wait until the agent runs; Unusable with the reason when it does not."""
-    deadline = time.monotonic() + seconds
+def wait_started(run: RunFolder, run_id: str, keeper: int) -> None:
+    """Wait until the agent runs; Unusable with the reason when it does not, or its keeper's process is gone."""
+    deadline = time.monotonic() + START_SECONDS
     with FolderWatch(str(run.path)) as watch:
-        while not _has_started(run, run_id):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise Unusable(f"session {run.session_id}: its keeper did not start", code="keeper_missing")
-            watch.wait(left)
+        while start_time(keeper) is not None and time.monotonic() < deadline:
+            if _has_started(run, run_id):
+                return
+            watch.wait(_GLANCE)
+    check_started(run, run_id)
 
 
 def check_started(run: RunFolder, run_id: str, heard: str = "") -> None:

@@ -1,0 +1,64 @@
+"""What a keeper writes into its run's folder: that the run is its own, that the agent runs, and how it ended.
+
+Of two keepers of one run one finds it taken. The ending is there whole or not at all, on a full disk too. The folder is
+the keeper's working folder. Standard library only; called by `keeper.py` alone.
+"""
+
+import json
+import os
+from typing import Any
+
+from gemba import wire
+from gemba.sessions.process_tree import start_time
+
+_RESERVED = 4096  # bytes of the ending, on disk before the agent can fill it
+
+
+class Taken(Exception):
+    """Another keeper has the run."""
+
+
+def read_spec() -> dict[str, Any]:
+    with open("spec.json", encoding="utf-8") as file:
+        spec: dict[str, Any] = json.load(file)
+        return spec
+
+
+def claim(run_id: str) -> dict[str, object]:
+    """Take the run, and remove what it was started with: that may hold secrets."""
+    keeper: dict[str, object] = {"pid": os.getpid(), "started": start_time(os.getpid()), "run_id": run_id}
+    partial = f".keeper-{os.getpid()}"
+    _write(partial, keeper)
+    try:
+        os.link(partial, "keeper.json")
+    except FileExistsError:
+        raise Taken from None
+    finally:
+        os.unlink(partial)
+    os.unlink("spec.json")
+    return keeper
+
+
+def publish(keeper: dict[str, object], agent: int) -> None:
+    """The agent runs."""
+    _write(".keeper.json", {**keeper, "agent": {"pid": agent, "started": start_time(agent)}})
+    os.replace(".keeper.json", "keeper.json")
+
+
+class ExitFile:
+    """`exit.json`, written once."""
+
+    def __init__(self) -> None:
+        self._fd = os.open(".exit.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        os.write(self._fd, b" " * _RESERVED)
+
+    def write(self, **ending: object) -> None:
+        os.pwrite(self._fd, json.dumps({**ending, "at": wire.timestamp()}).encode(), 0)
+        os.fsync(self._fd)
+        os.replace(".exit.json", "exit.json")
+        wire.sync_folder(".")
+
+
+def _write(name: str, content: dict[str, object]) -> None:
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(json.dumps(content))
