@@ -45,9 +45,9 @@ def expected(channel: Channel, options: list[str], answer: Respond) -> Reply | N
         return Reply("answered", options[answer.option - 1], "operator", option=answer.option)
     if given != {"text"} or not text:
         return None
-    if not options:
-        return Reply("answered", text, "operator")
-    return Reply("answered", "green", "operator", option=2) if text == "GREEN" else None
+    if options and text == "GREEN":
+        return Reply("answered", "green", "operator", option=2)
+    return Reply("answered", text, "operator") if not options or channel is Channel.HANDOFF else None
 
 
 @pytest.mark.parametrize("options", [OPTIONS, []], ids=["options", "free"])

@@ -146,7 +146,11 @@ def judge(channel: Channel, options: list[str], schema: dict[str, Any] | None, a
         return _chosen(options, answer.option)
     if not text:
         raise _missing("text", "a text that is not empty" + (", or an option's number" if options else ""))
-    return _named(options, text) if options else Reply("answered", text, "operator")
+    named = _named(options, text)
+    # Whoever ended a turn with options reads any words in the next one; an ask handles its options and no others.
+    if named is None and options and channel is not Channel.HANDOFF:
+        raise _none_of(options, text)
+    return named or Reply("answered", text, "operator")
 
 
 def judge_default(
@@ -186,14 +190,18 @@ def _chosen(options: list[str], number: int) -> Reply:
     return Reply("answered", options[number - 1], "operator", option=number)
 
 
-def _named(options: list[str], text: str) -> Reply:
-    """The option that a text names. The asker handles these answers and no others, so other words are refused."""
+def _named(options: list[str], text: str) -> Reply | None:
+    """The option that a text names, if it names one."""
     for same in (str.strip, _folded):
         for number, option in enumerate(options, 1):
             if same(option) == same(text):
                 return _chosen(options, number)
+    return None
+
+
+def _none_of(options: list[str], text: str) -> Invalid:
     listed = ", ".join(f"{number}) {_short(option)}" for number, option in enumerate(options, 1))
-    raise Invalid(
+    return Invalid(
         f"the answer is {shown(text)}; allowed: one of {listed}; {_NONE_OF_THESE}",
         code="does_not_fit",
         pointer="/text",

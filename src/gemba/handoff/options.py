@@ -1,7 +1,7 @@
 """The options that an agent lists when it needs input: the list at the end of its words. Pure, total and linear.
 
-An answer to a question with options is one of them and nothing else, so only what is a list beyond doubt becomes them:
-asked for before it, one kind of mark in its order, and nothing behind it. Called where a handoff is accepted.
+Only what is a list beyond doubt becomes options: asked for before it, one kind of mark in its order, and nothing behind
+it. They are offered beside an answer in other words. Called where a handoff is accepted.
 """
 
 from __future__ import annotations

@@ -14,6 +14,12 @@ test("an agent's options are answered by their number, counted from one, and by 
   assert.equal(mannerOf(escalation), "choice");
 });
 
+test("options of a turn that ended stand beside words of one's own, a command's do not", () => {
+  const ended = asked("handoff", ["Postgres", "SQLite"]);
+  assert.deepEqual([choicesOf(ended).length, mannerOf(ended)], [2, "words"]);
+  assert.equal(mannerOf({ ...asked("handoff"), kind: "approval" }), "choice");
+});
+
 test("a client's own prompt is answered with yes, no or modify, and words mean modify", () => {
   assert.deepEqual(
     choicesOf(asked("notification")).map((choice) => choice.answer.decision),

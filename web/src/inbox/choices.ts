@@ -51,8 +51,9 @@ export function mannerOf(escalation: Asked): Manner {
       return "words";
     case "system":
       return choices ? "choice and words" : "nothing";
-    case "tool_call":
     case "handoff":
+      return escalation.kind === "approval" ? "choice" : "words";
+    case "tool_call":
       if (choices) return "choice";
       return escalation.schema === null ? "words" : "typed";
   }
