@@ -92,15 +92,19 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
         raise Unusable(f"session {run.session_id} cannot be started: {reason}", code="run_unusable") from error
 
 
-def wait_started(run: RunFolder, run_id: str, keeper: int) -> None:
-    """Wait until the agent runs; Unusable with the reason when it does not, or its keeper's process is gone."""
+def wait_started(run: RunFolder, run_id: str, keeper: Process) -> None:
+    """Wait until the agent runs; Unusable with the reason when it does not, once its keeper is gone."""
     deadline = time.monotonic() + START_SECONDS
-    with FolderWatch(str(run.path)) as watch:
-        while start_time(keeper) is not None and time.monotonic() < deadline:
-            if _has_started(run, run_id):
-                return
-            watch.wait(_GLANCE)
-    check_started(run, run_id)
+    try:
+        with FolderWatch(str(run.path)) as watch:
+            while start_time(keeper[0]) == keeper[1] and time.monotonic() < deadline:
+                if _has_started(run, run_id):
+                    return
+                watch.wait(_GLANCE)
+        check_started(run, run_id)
+    except Unusable:
+        wait_ended(keeper, _ANSWER_SECONDS)
+        raise
 
 
 def check_started(run: RunFolder, run_id: str, heard: str = "") -> None:
