@@ -1,14 +1,15 @@
-"""What Gemba asks git. Reading only; `wire.git_head` answers the commonest question without starting a process.
+"""What Gemba asks git; `wire.git_head` answers the commonest question without starting a process.
 
 A path is relative to the folder that was asked about, and names the same file as git's bytes do: what is no UTF-8 in
-them stands as lone surrogates. Nothing here raises: what cannot be told is None.
+them stands as lone surrogates. What asks only reads, and never raises: what cannot be told is None. Whoever has git
+change something calls `run`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,11 +17,13 @@ from gemba import shell
 from gemba.errors import Unusable
 
 # A repository's own configuration can name programs for git to run, and an agent can write that configuration. What we
-# ask shows no signatures, pages nothing, fetches nothing, compares without drivers and takes no locks, so that none of
-# them is run.
-_GIT = ("git", "--no-pager", "--no-optional-locks", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false")
+# ask shows no signatures, pages nothing, fetches nothing, compares without drivers, has no hooks and takes no locks, so
+# that none of them is run.
+_SETTINGS = ("log.showSignature=false", "core.fsmonitor=false", f"core.hooksPath={os.devnull}")
+_GIT = ("git", "--no-pager", "--no-optional-locks", *(part for setting in _SETTINGS for part in ("-c", setting)))
 _ALONE = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}
-
+# Whoever starts us from a hook of git has these in the environment; they name another repository than the folder's.
+_OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 
 _HASH = re.compile("[0-9a-f]{4,64}")
 _AHEAD = re.compile(r"\+(\d+) -\d+")
@@ -62,6 +65,34 @@ class Blob(NamedTuple):
     executable: bool = False
 
 
+def run(
+    folder: str,
+    *arguments: str,
+    given: bytes = b"",
+    unset: Sequence[str] = (),
+    errors: str = "surrogateescape",
+    seconds: float = 10.0,
+    env: Mapping[str, str] | None = None,
+    inherited: Sequence[int] = (),
+) -> shell.Result:
+    """git in a folder, to its end, without a program that the repository names; `unset` names filters not to run."""
+    settings = [(f"filter.{name}.{key}", value) for name in unset for key, value in _NO_FILTER.items()]
+    ours = {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
+    for number, (key, value) in enumerate(settings):
+        ours |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    surroundings = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
+    return shell.run(
+        [*_GIT, *arguments],
+        cwd=Path(folder),
+        env={**surroundings, **_ALONE, **ours, **(env or {})},
+        timeout=seconds,
+        limit=_MOST_PRINTED,
+        given=given,
+        errors=errors,
+        inherited=inherited,
+    )
+
+
 def commits_since(folder: str, commit: str, most: int = 20) -> list[str]:
     """`<short hash> <subject>` of what was committed after a commit, newest first; empty when that cannot be told."""
     if not _HASH.fullmatch(commit):
@@ -85,11 +116,11 @@ def diff_stat(folder: str, before: str, after: str, seconds: float = 3.0) -> Dif
 
 def tree(folder: str, seconds: float = 30.0) -> Tree | None:
     """The state of what lies in a folder; None where no repository is, or only one that ignores the folder."""
-    prefix, filters = _prefix(folder), _filters(folder)
-    if prefix is None or filters is None:
+    prefix, unset = prefix_of(folder), filters(folder)
+    if prefix is None or unset is None:
         return None
     shown = ("--porcelain=v2", "-z", "--branch", "--ahead-behind", "--untracked-files=all", "--no-renames")
-    told = _list(folder, "status", *shown, "--ignore-submodules=all", "--", ".", unset=filters, seconds=seconds)
+    told = _list(folder, "status", *shown, "--ignore-submodules=all", "--", ".", unset=unset, seconds=seconds)
     return None if told is None else _tree(told, prefix)
 
 
@@ -115,19 +146,35 @@ def unpushed(folder: str, tree: Tree) -> int | None:
     return None if told is None else int(told)
 
 
+def prefix_of(folder: str) -> str | None:
+    """What git puts before every path of a folder; None when the folder is in no repository that cares for it."""
+    told = _ask(folder, "rev-parse", "--show-prefix", errors="surrogateescape")
+    prefix = None if told is None else told.removesuffix("\n")
+    ignored = prefix and _ask(folder, "check-ignore", "--quiet", ".") is not None
+    return None if ignored else prefix
+
+
+def filters(folder: str) -> list[str] | None:
+    """The names of the filters that a repository, or its user, has configured."""
+    keys = _list(folder, "config", "-z", "--name-only", "--list")
+    if keys is None:
+        return None
+    return sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys if key.startswith("filter.")})
+
+
 def filtered_files(folder: str) -> list[str] | None:
     """The tracked files that a filter makes out of what is committed, so that both differ in a clean folder too."""
-    prefix, filters = _prefix(folder), _filters(folder)
-    if prefix is None or filters is None:
+    prefix, unset = prefix_of(folder), filters(folder)
+    if prefix is None or unset is None:
         return None
-    attributes = [f":(attr:filter={name})" for name in filters if _NAME_IN_PATHSPEC.fullmatch(name)]
+    attributes = [f":(attr:filter={name})" for name in unset if _NAME_IN_PATHSPEC.fullmatch(name)]
     told = _list(folder, "ls-files", "-z", "--full-name", "--", *attributes, literal=False) if attributes else []
     return None if told is None else [*_within(prefix, told)]
 
 
 def listed_files(folder: str, paths: Sequence[str]) -> set[str] | None:
     """Those of the paths that git tracks, or would if it was told to add everything."""
-    prefix = _prefix(folder)
+    prefix = prefix_of(folder)
     found: set[str] = set()
     for some in _batches(paths):
         told = _list(folder, "ls-files", "-zco", "--exclude-standard", "--full-name", "--", *some)
@@ -139,7 +186,7 @@ def listed_files(folder: str, paths: Sequence[str]) -> set[str] | None:
 
 def committed_files(folder: str, commit: str, paths: Sequence[str]) -> dict[str, Blob] | None:
     """Those of the paths that a commit has as a file or a symbolic link."""
-    prefix = _prefix(folder)
+    prefix = prefix_of(folder)
     if prefix is None or not _HASH.fullmatch(commit):
         return None
     found: dict[str, Blob] = {}
@@ -209,21 +256,6 @@ def _tree(told: Sequence[str], prefix: str) -> Tree:
     )
 
 
-def _prefix(folder: str) -> str | None:
-    """What git puts before every path of a folder; None when the folder is in no repository that cares for it."""
-    told = _ask(folder, "rev-parse", "--show-prefix", errors="surrogateescape")
-    prefix = None if told is None else told.removesuffix("\n")
-    ignored = prefix and _ask(folder, "check-ignore", "--quiet", ".") is not None
-    return None if ignored else prefix
-
-
-def _filters(folder: str) -> list[str] | None:
-    keys = _list(folder, "config", "-z", "--name-only", "--list")
-    if keys is None:
-        return None
-    return sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys if key.startswith("filter.")})
-
-
 def _within(prefix: str, paths: Iterable[str]) -> Iterator[str]:
     return (path[len(prefix) :] for path in paths if path.startswith(prefix))
 
@@ -252,14 +284,8 @@ def _ask(
     """What git prints; None when it refuses, cannot be run or prints too much. `unset` names filters not to run."""
     if not folder:
         return None
-    settings = [(f"filter.{name}.{key}", value) for name in unset for key, value in _NO_FILTER.items()]
-    ours = {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
-    for number, (key, value) in enumerate(settings):
-        ours |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    env = {**os.environ, **_ALONE, **ours}
-    command, cwd = [*_GIT, *arguments], Path(folder)
     try:
-        result = shell.run(command, cwd=cwd, env=env, timeout=seconds, limit=_MOST_PRINTED, given=given, errors=errors)
+        result = run(folder, *arguments, given=given, unset=unset, errors=errors, seconds=seconds)
     except Unusable:
         return None
     return result.stdout if result.code == 0 and not result.cut else None

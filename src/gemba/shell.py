@@ -40,10 +40,12 @@ def run(
     limit: int = 1_000_000,
     given: bytes = b"",
     errors: str = "replace",
+    inherited: Sequence[int] = (),
 ) -> Result:
     """The program's exit code and its output, each cut to a limit; an Unusable when it cannot run or takes too long.
 
-    What is `given` stands on its stdin. Output that is no UTF-8 is decoded as `errors` says.
+    What is `given` stands on its stdin. Output that is no UTF-8 is decoded as `errors` says. Descriptors that it has
+    `inherited` stay open until it ends, also when we are killed before: a lock is held as long as somebody works.
     """
     deadline = time.monotonic() + timeout
     try:
@@ -56,6 +58,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            pass_fds=inherited,
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no program can be given these arguments"
