@@ -260,7 +260,7 @@ def test_an_approved_command_runs_and_its_turn_ends_in_a_handoff(start_demo: Cal
     retry_until(lambda: demo.get(f"/api/approvals/{request['id']}")["grant_state"] == "succeeded", timeout=_PATIENCE)
     (dispatch,) = demo.get("/api/dispatches")["dispatches"]
     (handoff,) = retry_until(lambda: demo.get(f"/api/handoffs?dispatch={dispatch['id']}")["handoffs"][-1:])
-    assert (handoff["state"], handoff["plan_status"], handoff["source"]) == ("accepted", "IN_PROGRESS", "hook")
+    assert (handoff["state"], handoff["plan_status"], handoff["source"]) == ("accepted", "IN_PROGRESS", "gate")
     assert handoff["applied"]["contracts"] == [{"contract": "stock", "revision": 1}]
 
 

@@ -510,4 +510,4 @@ def test_memories_that_do_not_fit_are_counted() -> None:
     shown = render(compose(Assignment(goal="g"), METADATA, memory=memory))
 
     assert [line[:2] for line in quoted_lines(shown)[1:]] == ["m0", "m1"]
-    assert "Memories that are not shown here: 3; `gemba memory list` does." in shown
+    assert "Memories that are not shown here: 3; `gemba memory list --state accepted` does." in shown

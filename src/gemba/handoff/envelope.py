@@ -243,7 +243,7 @@ def _memories(memory: Sequence[Memory]) -> list[str]:
     told, left = _within(shown)
     lines = ["Remembered:", *told, ""] if told else []
     if left:
-        lines.append(f"Memories that are not shown here: {len(left)}; `gemba memory list` does.")
+        lines.append(f"Memories that are not shown here: {len(left)}; `gemba memory list --state accepted` does.")
     return lines
 
 
