@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.fixtures.leftovers",
     "tests.fixtures.logs",
     "tests.fixtures.receiver",
+    "tests.fixtures.runs",
     "tests.fixtures.servers",
     "tests.fixtures.api",  # after servers, which it imports
     "tests.fixtures.operator",  # the same

@@ -20,7 +20,7 @@ import os
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from gemba.sessions import keeper_folder
 from gemba.sessions.keeper_agent import PANE, PIPE, PTY, Agent, NotStarted, start_agent
@@ -236,8 +236,8 @@ def _run(spec: dict[str, Any], umask: int) -> int:
     return run.exit_code()
 
 
-def main(argv: list[str] | None = None) -> int:
-    *flags, folder = sys.argv[1:] if argv is None else argv
+def main() -> NoReturn:
+    *flags, folder = sys.argv[1:]
     os.chdir(folder)
     if "--detach" in flags:
         if os.fork():
@@ -245,10 +245,10 @@ def main(argv: list[str] | None = None) -> int:
         os.setsid()
     umask = os.umask(0o077)
     try:
-        return _run(keeper_folder.read_spec(), umask)
+        os._exit(_run(keeper_folder.read_spec(), umask))  # tidying up an interpreter takes longer than most of this
     except keeper_folder.Taken:
         sys.exit("another keeper has this run")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

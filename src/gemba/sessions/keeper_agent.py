@@ -94,7 +94,8 @@ def _become_agent(
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             code = 127
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        os.write(tell, f"{code} {place}: {reason}".encode("utf-8", "replace")[:4000])
+        shown = place if place.isprintable() else ascii(place)
+        os.write(tell, f"{code} {shown}: {reason}".encode("utf-8", "replace")[:4000])
     finally:
         os._exit(code)
 

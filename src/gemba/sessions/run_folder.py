@@ -82,10 +82,12 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
             _take(lock, run)
             _refuse_living(run)
             _clear(run)
-            _write_spec(run, start, mode)
-            yield run
+            try:
+                _write_spec(run, start, mode)
+                yield run
+            finally:
+                run.spec.unlink(missing_ok=True)
         finally:
-            run.spec.unlink(missing_ok=True)
             os.close(lock)
     except OSError as error:
         reason = f"{error.filename or run.path}: {error.strerror}"
@@ -123,6 +125,7 @@ def _has_started(run: RunFolder, run_id: str) -> bool:
     ending = read_ending(run)
     if ending is None:
         return False
+    wait_ended(keeper.process, _ANSWER_SECONDS)
     raise Unusable(f"session {run.session_id} cannot be started: {ending.error}", code="agent_not_started")
 
 
