@@ -1,0 +1,76 @@
+"""What a backend starts for a session: the words of the command, what stands on its stdin, what its file says.
+
+Pure. The prompt is the preamble and the task; where a type names an instructions file, the preamble stands there
+instead. A prompt that goes by stdin, by file or by MCP is in no word of the command, where others could read it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from gemba.errors import Invalid
+from gemba.sessions.agents import Agent
+from gemba.sessions.preamble import with_task
+from gemba.text import storable
+
+LONGEST_ARGUMENT = 120_000  # bytes; the system takes 128 KiB for one word
+_PROMPT = "{prompt}"
+_BY_FILE = "Do the task that {file} gives you between its lines gemba:begin and gemba:end."
+_BY_MCP = "Call the tool get_context of the MCP server gemba: it gives you your task. Then do it."
+
+
+class Launch(NamedTuple):
+    """`block`: the words for the instructions file, None where none is touched. `opening`: the prompt with which the
+    client's first turn begins, as its hooks will report it; None where a person types the first one.
+    """
+
+    command: tuple[str, ...]
+    stdin: str | None
+    block: str | None
+    opening: str | None
+
+
+def launch(agent: Agent, preamble: str, task: str, home: str) -> Launch:
+    """How a session of this type starts with this task; Invalid when the task cannot be given to it so."""
+    preamble, task = storable(preamble), storable(task)
+    in_file = preamble if agent.instructions else None
+    prompt = task if agent.instructions else with_task(preamble, task)
+    by_file = agent.prompt == "file" or (agent.prompt == "argument" and _too_long(agent, prompt))
+    if by_file or (agent.prompt == "none" and agent.instructions):
+        in_file = with_task(preamble, task)
+    if by_file and task.strip():
+        prompt = _BY_FILE.format(file=agent.instructions)
+    elif agent.prompt == "mcp":
+        prompt = _BY_MCP if agent.instructions else with_task(preamble, _BY_MCP)
+    if agent.prompt == "none" or not prompt.strip():
+        return Launch(_words(agent, None, home), None, in_file, None)
+    if agent.prompt == "stdin" or (agent.prompt in ("file", "mcp") and _reads_stdin(agent)):
+        return Launch(_words(agent, None, home), prompt, in_file, prompt)
+    return Launch(_words(agent, prompt, home), None, in_file, prompt)
+
+
+def _too_long(agent: Agent, prompt: str) -> bool:
+    """Whether a prompt fits into no word, and so goes by the type's file; Invalid where it has none."""
+    size = len(prompt.encode())
+    if size > LONGEST_ARGUMENT and not agent.instructions:
+        ways = f"a longer one goes by stdin or file: set prompt under [agent.{agent.name}] in .gemba/agents.toml"
+        raise Invalid(
+            f"the prompt has {size:,} bytes; allowed as an argument of {agent.name}: {LONGEST_ARGUMENT:,}; {ways}",
+            code="prompt_too_long",
+        )
+    return size > LONGEST_ARGUMENT
+
+
+def _reads_stdin(agent: Agent) -> bool:
+    return agent.backend == "process" and not any(_PROMPT in word for word in agent.command)
+
+
+def _words(agent: Agent, prompt: str | None, home: str) -> tuple[str, ...]:
+    """The command with what its words stand for. A prompt without a place goes last; a place without one goes."""
+    words = [word for word in agent.command if prompt is not None or word != _PROMPT]
+    if prompt is not None and not any(_PROMPT in word for word in words):
+        # Behind options, words that begin with a dash would be taken for another one.
+        words.append(f"\n{_PROMPT}" if prompt.startswith("-") else _PROMPT)
+    filled = (word.replace("{python}", sys.executable).replace("{home}", home) for word in words)
+    return tuple(word.replace(_PROMPT, prompt or "") for word in filled)
