@@ -17,12 +17,12 @@ class Transcript:
 
     def __init__(self, folder: str, limit: int) -> None:
         self._folder = folder
-        self._head, self._tail = max(1, limit // 2), max(1, limit // 4)
+        self._tail = max(1, limit // 4)
         self._pieces: list[str] = []  # behind the first, oldest first
         self.printed = 0  # bytes, kept or not
         self.cut = False  # something is missing
         self._fd = self._open(_NAME)
-        self._room = self._head
+        self._room = max(1, limit - 2 * self._tail)
 
     def write(self, data: bytes) -> None:
         rest = memoryview(data)
