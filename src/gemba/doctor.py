@@ -27,6 +27,8 @@ from gemba.handoff.audit_verdict import judge as judge_audit
 from gemba.handoff.risk_rules import workspace_rules
 from gemba.handoff.sections import read_sections
 from gemba.sessions import store as sessions
+from gemba.sessions.agents import usable
+from gemba.sessions.agents_file import read_agents
 from gemba.store import events, migrate
 from gemba.text import storable
 
@@ -94,6 +96,7 @@ def diagnose(app: App) -> Diagnosis:
         _policies(app),
         _risk_rules(app),
         _context(app),
+        _agents(app),
         _audit(app),
         _channels(app),
         _notifications(failed),
@@ -260,6 +263,22 @@ def _context(app: App) -> Check:
         return Check("context", label, "fail", error.message, hint)
     detail = f"{many} section{'' if many == 1 else 's'} in context.toml" if many else "no sections in context.toml"
     return Check("context", label, "ok", detail)
+
+
+def _agents(app: App) -> Check:
+    label = "Agent types"
+    try:
+        found = read_agents(app.workspace).values()
+    except GembaError as error:
+        hint = "until it is right no session is started; what is running goes on"
+        return Check("agents", label, "fail", error.message, hint)
+    states = [(agent, usable(agent, app.workspace.root)) for agent in found]
+    can = ", ".join(agent.name for agent, why_not in states if why_not is None)
+    cannot = ", ".join(f"{agent.name} ({why_not})" for agent, why_not in states if why_not is not None)
+    detail = f"usable: {can or 'none'}" + (f"; not usable: {cannot}" if cannot else "")
+    if any(why_not is not None and agent.origin != "shipped" for agent, why_not in states):
+        return Check("agents", label, "warn", detail, "your agents.toml names one that cannot be used here")
+    return Check("agents", label, "ok", detail)
 
 
 def _audit(app: App) -> Check:

@@ -208,3 +208,36 @@ def test_a_file_of_sections_that_cannot_be_used_fails_with_its_line_and_what_is_
     assert str(app.workspace.folder / "context.toml") in found.detail
     assert detail in found.detail
     assert "no work is dispatched" in (found.hint or "")
+
+
+# ---- agents.toml -----------------------------------------------------------------------------------------------------
+
+
+def test_types_of_agents_that_can_be_used_are_told_from_those_that_cannot(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = app.workspace.root / "bin"
+    programs.mkdir()
+    for name in ("tmux", "codex", "sh"):
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+
+    found = check(app, "agents")
+
+    assert found.status == "ok"
+    assert found.detail.startswith("usable: codex, shell, builtin; not usable: claude (claude is not on PATH), ")
+    assert "command (no command is given: set one under [agent.command] in .gemba/agents.toml)" in found.detail
+
+
+def test_a_type_of_the_workspaces_own_that_cannot_be_used_is_a_warning(app: App) -> None:
+    file = app.workspace.folder / "agents.toml"
+    file.write_text('[agent.own]\ncommand = "./own"\n')
+    found = check(app, "agents")
+    assert (found.status, found.hint) == ("warn", "your agents.toml names one that cannot be used here")
+    assert "own (./own is not there, or cannot be run)" in found.detail
+
+    file.write_text("[agent.own]\ncommmand = 'x'\n")
+    found = check(app, "agents")
+    assert found.status == "fail"
+    assert found.detail == f'{file}:2: agent "own": unknown key "commmand"; did you mean command?'

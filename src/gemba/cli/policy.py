@@ -9,16 +9,16 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from gemba.cli.show import json_option, labelled, or_else, print_json, width
+from gemba.cli.show import json_option, labelled, or_else, print_json, print_table
 from gemba.config import Finding, Workspace, open_workspace
 from gemba.errors import Invalid, NotFound
 from gemba.escalations.policy_check import checked_settings
-from gemba.text import cells, fold, one_line, showable
+from gemba.text import one_line, showable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -190,7 +190,7 @@ def _show(view: PolicyList) -> None:
             click.echo("\n".join(labelled(label, text)))
         click.echo()
     rows = [(channel.name, channel.kind, _target(channel), channel.problem or "ok") for channel in view.channels]
-    table(("CHANNEL", "KIND", "TARGET", "STATE"), rows)
+    print_table(("CHANNEL", "KIND", "TARGET", "STATE"), rows)
 
 
 def _applies(policy: PolicyView) -> str:
@@ -229,14 +229,3 @@ def _target(channel: ChannelView) -> str:
     if channel.kind == "group":
         return ", ".join(channel.members)
     return {"page": "the open page"}.get(channel.kind) or (f"{channel.target}://…" if channel.target else "unknown")
-
-
-def table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
-    """Columns as wide as they need; the last one is folded under itself."""
-    wide = [max(cells(str(row[column])) for row in (head, *rows)) for column in range(len(head) - 1)]
-    indent = sum(wide) + 2 * len(wide)
-    for row in (head, *rows):
-        *first, last = map(str, row)
-        start = "".join(showable(cell) + " " * (size - cells(cell) + 2) for cell, size in zip(first, wide, strict=True))
-        lines = fold(last, max(20, width() - indent)) or [""]
-        click.echo("\n".join([start + lines[0], *(" " * indent + line for line in lines[1:])]).rstrip())

@@ -12,7 +12,7 @@ import msgspec
 
 from gemba import clock
 from gemba.errors import Unusable
-from gemba.text import fold, one_line, showable_json
+from gemba.text import cells, fold, one_line, showable, showable_json
 
 _SHORTEST_ID = 6
 _INDENT = "    "
@@ -49,6 +49,17 @@ def print_items(items: list[dict[str, Any]], lines: Callable[[dict[str, Any], st
     length = short_length(item["id"] for item in items)
     for item in items:
         click.echo("\n".join(lines(item, item["id"][-length:])) + "\n")
+
+
+def print_table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+    """Columns as wide as they need; the last one is folded under itself."""
+    wide = [max(cells(str(row[column])) for row in (head, *rows)) for column in range(len(head) - 1)]
+    indent = sum(wide) + 2 * len(wide)
+    for row in (head, *rows):
+        *first, last = map(str, row)
+        start = "".join(showable(cell) + " " * (size - cells(cell) + 2) for cell, size in zip(first, wide, strict=True))
+        lines = fold(last, max(20, width() - indent)) or [""]
+        click.echo("\n".join([start + lines[0], *(" " * indent + line for line in lines[1:])]).rstrip())
 
 
 def tell(document: Any, as_json: bool, line: str) -> None:
