@@ -13,7 +13,7 @@ from gemba.sessions.launch import LONGEST_ARGUMENT, Launch, launch
 
 SHIPPED = parse_agents(b"")
 BOTH = "Before.\n\n# Task\n\nDo it."
-BY_FILE = "Do the task that CLAUDE.md gives you between its lines gemba:begin and gemba:end."
+BY_FILE = "Do the task that CLAUDE.md gives you under its heading Task."
 
 
 def own(table: str, name: str = "own") -> Agent:

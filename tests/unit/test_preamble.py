@@ -24,7 +24,9 @@ SESSIONS = st.text(min_size=1, max_size=40) | st.sampled_from(["s1", "a-->b", "x
 
 def inner(text: bytes) -> str:
     """What a file's only block says."""
-    (found,) = re.findall(rb"<!-- gemba:begin .*? -->\r?\n<!--.*?-->\s*(.*?)\s*<!-- gemba:end -->", text, re.DOTALL)
+    (found,) = re.findall(
+        rb"<!-- gemba:begin .*? -->\r?\n<!--.*?-->\s*(.*?)\s*Here ends .*?<!-- gemba:end -->", text, re.DOTALL
+    )
     return bytes(found).decode()
 
 
@@ -102,7 +104,7 @@ def test_a_block_stands_in_front_of_the_text_in_the_files_own_line_ends() -> Non
     assert put(b"# Mine\n", "s/1", "a\nb") == (
         b"<!-- gemba:begin s_1 -->\n"
         b"<!-- Gemba takes this block out when the session ends. What you write around it stays. -->\n"
-        b"\na\nb\n\n<!-- gemba:end -->\n# Mine\n"
+        b"\na\nb\n\nHere ends what this session is told.\n\n---\n\n<!-- gemba:end -->\n# Mine\n"
     )
     with_crlf = put(b"\xef\xbb\xbf# Mine\r\n", "s1", "a\nb")
     assert with_crlf.startswith(b"\xef\xbb\xbf<!-- gemba:begin s1 -->\r\n")

@@ -16,7 +16,7 @@ from gemba.text import storable
 
 LONGEST_ARGUMENT = 120_000  # bytes; the system takes 128 KiB for one word
 _PROMPT = "{prompt}"
-_BY_FILE = "Do the task that {file} gives you between its lines gemba:begin and gemba:end."
+_BY_FILE = "Do the task that {file} gives you under its heading Task."
 _BY_MCP = "Call the tool get_context of the MCP server gemba: it gives you your task. Then do it."
 
 

@@ -27,6 +27,8 @@ _STAYS = "<!-- Gemba takes this block out when the session ends. What you write 
 _GOES = (
     "<!-- Gemba made this file, and takes it away when the session ends. What you write around this block stays. -->"
 )
+# Clients may leave comments out of what their agents read, and the task would seem to go on in the user's text.
+_OVER = "Here ends what this session is told.\n\n---"
 
 
 class Knowledge(NamedTuple):
@@ -133,7 +135,7 @@ def sessions_in(text: bytes) -> list[str]:
 
 def _block_text(safe_id: str, body: str, made: bool) -> str:
     said = "\n".join(storable(body).splitlines()).replace(_MARK, _MARK.replace(":", " :"))
-    return f"{_MARK}begin {safe_id} -->\n{_GOES if made else _STAYS}\n\n{said}\n\n{_END.decode()}\n"
+    return f"{_MARK}begin {safe_id} -->\n{_GOES if made else _STAYS}\n\n{said}\n\n{_OVER}\n\n{_END.decode()}\n"
 
 
 def _blocks(text: bytes) -> list[_Block]:
