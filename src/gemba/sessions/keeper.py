@@ -16,11 +16,10 @@ agent starts, and names the agent once it runs.
 Every start of an agent pays for this program: standard library only, little of it. `run_folder.py` speaks to it.
 """
 
+import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
 import os
-import signal
 import sys
 import time
-from typing import Any, NoReturn
 
 from gemba.sessions import keeper_folder
 from gemba.sessions.keeper_agent import PANE, PIPE, PTY, Agent, NotStarted, start_agent
@@ -28,18 +27,22 @@ from gemba.sessions.keeper_input import IN, Client, Listener, Watch
 from gemba.sessions.keeper_streams import Streams
 from gemba.sessions.process_tree import Kernel, descendants, send_signal
 
+TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
 GRACE = 5.0  # seconds between SIGTERM and SIGKILL, for whoever does not say
 _LEFT_GRACE = 2.0  # the same for what an agent leaves behind
 _LONGEST_GRACE = 3600.0
 _KILL_AGAIN = 0.05  # between two rounds of SIGKILL: what is killed may just have forked
 _GIVE_UP = 10.0  # seconds after which what cannot be killed is left
-_STOPPED_BY_TERMINAL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+_STOPPED_BY_TERMINAL = (_signal.SIGTSTP, _signal.SIGTTIN, _signal.SIGTTOU)
 
 
 class Keeper:
     """One run, from its agent's start to the end of the last process below it."""
 
-    def __init__(self, spec: dict[str, Any], agent: Agent, watch: Watch) -> None:
+    def __init__(self, spec: "dict[str, Any]", agent: Agent, watch: Watch) -> None:
         self._mode: str = spec["mode"]
         self._agent, self._watch = agent.pid, watch
         self._streams = Streams(spec, agent, watch)
@@ -86,7 +89,7 @@ class Keeper:
 
     # -- requests
 
-    def handle(self, request: dict[str, Any], client: Client) -> None:
+    def handle(self, request: "dict[str, Any]", client: Client) -> None:
         match request:
             case {"op": "send", "text": str(text)}:
                 enter, paste = request.get("enter") is True, request.get("paste") is not False
@@ -107,7 +110,7 @@ class Keeper:
         if self._mode == PTY:
             return self._streams.send("\x03", enter=False, paste=False)
         try:
-            os.killpg(self._agent if self._mode == PIPE else os.tcgetpgrp(0), signal.SIGINT)
+            os.killpg(self._agent if self._mode == PIPE else os.tcgetpgrp(0), _signal.SIGINT)
         except OSError as error:
             return f"it cannot be interrupted: {error.strerror}"
         return None
@@ -115,9 +118,9 @@ class Keeper:
     # -- what happens below
 
     def _hear(self, numbers: bytes) -> None:
-        if signal.SIGTERM in numbers:
+        if _signal.SIGTERM in numbers:
             self._stop("signal", GRACE)
-        if signal.SIGHUP in numbers:
+        if _signal.SIGHUP in numbers:
             self._stop("hangup", GRACE)
         self._reap()
 
@@ -145,7 +148,7 @@ class Keeper:
         if self._mode == PANE and pid == self._agent and number in _STOPPED_BY_TERMINAL:
             try:
                 os.tcsetpgrp(0, pid)
-                os.killpg(pid, signal.SIGCONT)
+                os.killpg(pid, _signal.SIGCONT)
             except OSError:  # the terminal is gone
                 return
 
@@ -160,8 +163,8 @@ class Keeper:
         kill_at = time.monotonic() + grace
         if self._kill_at is None:
             # A shell that a person types into ignores SIGTERM; a terminal that goes away ends it.
-            hangup = () if self._mode == PIPE else (signal.SIGHUP,)
-            self._signal_all(signal.SIGTERM, *hangup, signal.SIGCONT)
+            hangup = () if self._mode == PIPE else (_signal.SIGHUP,)
+            self._signal_all(_signal.SIGTERM, *hangup, _signal.SIGCONT)
         self._kill_at = kill_at if self._kill_at is None else min(self._kill_at, kill_at)
 
     def _signal_all(self, *numbers: int) -> None:
@@ -182,7 +185,7 @@ class Keeper:
         if self._kill_at is not None and now >= self._kill_at:
             self._killing_since = self._killing_since or now
             self._kill_at = now + _KILL_AGAIN
-            self._signal_all(signal.SIGKILL)
+            self._signal_all(_signal.SIGKILL)
             self._reap()
         return self._killing_since is None or now < self._killing_since + _GIVE_UP
 
@@ -196,11 +199,11 @@ def _listen_to_signals() -> int:
     heard, tell = os.pipe()
     os.set_blocking(heard, False)
     os.set_blocking(tell, False)
-    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: None)
-    for number in (signal.SIGINT, signal.SIGQUIT, *_STOPPED_BY_TERMINAL):
-        signal.signal(number, signal.SIG_IGN)
+    _signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGHUP):
+        _signal.signal(number, lambda *_: None)
+    for number in (_signal.SIGINT, _signal.SIGQUIT, *_STOPPED_BY_TERMINAL):
+        _signal.signal(number, _signal.SIG_IGN)
     return heard
 
 
@@ -212,7 +215,7 @@ def _let_go() -> None:
     os.close(nothing)
 
 
-def _run(spec: dict[str, Any], umask: int) -> int:
+def _run(spec: "dict[str, Any]", umask: int) -> int:
     keeper = keeper_folder.claim(spec["run_id"])
     exit_file, watch, kernel = keeper_folder.ExitFile(), Watch(), Kernel()
     listener = Listener("input", watch)
@@ -236,7 +239,7 @@ def _run(spec: dict[str, Any], umask: int) -> int:
     return run.exit_code()
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     *flags, folder = sys.argv[1:]
     os.chdir(folder)
     if "--detach" in flags:

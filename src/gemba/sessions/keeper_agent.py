@@ -4,11 +4,14 @@ The agent dies with its keeper, however that dies, and begins as if a shell had 
 of whoever asked, no open files but its own. Standard library only; called by `keeper.py` alone.
 """
 
+import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
 import os
-import signal
-from typing import Any, NamedTuple, NoReturn
 
 from gemba.sessions.process_tree import Kernel
+
+TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 PTY, PIPE, PANE = "pty", "pipe", "pane"
 
@@ -24,21 +27,25 @@ class NotStarted(Exception):
         self.code = code
 
 
-class Agent(NamedTuple):
-    pid: int
-    output: int | None = None  # where the keeper reads what it prints
-    input: int | None = None  # where the keeper writes what it reads
+class Agent:
+    """A running agent: where the keeper reads what it prints, and writes what it reads, if that is not in a pane."""
+
+    def __init__(self, pid: int, output: int | None, input: int | None) -> None:  # noqa: A002 - its standard input
+        self.pid = pid
+        self.output = output
+        self.input = input
 
 
-class _Streams(NamedTuple):
+class _Streams:
     """The ends of what lies between keeper and agent; a pane has none, since the agent has the keeper's terminal."""
 
-    output: int | None
-    input: int | None
-    of_agent: tuple[int, ...]
+    def __init__(self, output: int | None, input: int | None, of_agent: tuple[int, ...]) -> None:  # noqa: A002
+        self.output = output
+        self.input = input
+        self.of_agent = of_agent
 
 
-def start_agent(spec: dict[str, Any], kernel: Kernel, umask: int) -> Agent:
+def start_agent(spec: "dict[str, Any]", kernel: Kernel, umask: int) -> Agent:
     streams = _streams(spec)
     told, tell = os.pipe()
     keeper = os.getpid()
@@ -58,7 +65,7 @@ def start_agent(spec: dict[str, Any], kernel: Kernel, umask: int) -> Agent:
     return Agent(pid, streams.output, streams.input)
 
 
-def _streams(spec: dict[str, Any]) -> _Streams:
+def _streams(spec: "dict[str, Any]") -> _Streams:
     if spec["mode"] == PANE:
         return _Streams(None, None, ())
     if spec["mode"] == PTY:
@@ -75,8 +82,8 @@ def _streams(spec: dict[str, Any]) -> _Streams:
 
 
 def _become_agent(
-    spec: dict[str, Any], streams: _Streams, kernel: Kernel, keeper: int, umask: int, tell: int
-) -> NoReturn:
+    spec: "dict[str, Any]", streams: _Streams, kernel: Kernel, keeper: int, umask: int, tell: int
+) -> "NoReturn":
     """In the child; never returns. Until the exec succeeds whatever goes wrong is told on the pipe."""
     code, place = 126, spec["cwd"]
     try:
@@ -86,9 +93,9 @@ def _become_agent(
         os.chdir(spec["cwd"])
         place = spec["command"][0]
         for name in _RESET:
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+            _signal.signal(getattr(_signal, name), _signal.SIG_DFL)
+        _signal.set_wakeup_fd(-1)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
         os.execvpe(place, spec["command"], spec["env"])  # noqa: S606 - the point of it
     except BaseException as error:  # noqa: BLE001 - the child has nobody else to tell
         if isinstance(error, FileNotFoundError | NotADirectoryError):

@@ -4,13 +4,17 @@ Of two keepers of one run one finds it taken. The ending is there whole or not a
 the keeper's working folder. Standard library only; called by `keeper.py` alone.
 """
 
-import json
 import os
-from typing import Any
 
 from gemba import wire
+from gemba.sessions.keeper_json import decode_json
 from gemba.sessions.process_tree import start_time
 
+TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
+if TYPE_CHECKING:
+    from typing import Any
+
+_LARGEST_SPEC = 64 * 1024 * 1024
 _RESERVED = 4096  # bytes of the ending, on disk before the agent can fill it
 
 
@@ -18,10 +22,11 @@ class Taken(Exception):
     """Another keeper has the run."""
 
 
-def read_spec() -> dict[str, Any]:
-    with open("spec.json", encoding="utf-8") as file:
-        spec: dict[str, Any] = json.load(file)
-        return spec
+def read_spec() -> "dict[str, Any]":
+    spec = decode_json(wire.read_file("spec.json", _LARGEST_SPEC))
+    if not isinstance(spec, dict):
+        raise ValueError("spec.json holds no JSON object")
+    return spec
 
 
 def claim(run_id: str) -> dict[str, object]:
@@ -53,7 +58,7 @@ class ExitFile:
         os.write(self._fd, b" " * _RESERVED)
 
     def write(self, **ending: object) -> None:
-        os.pwrite(self._fd, json.dumps({**ending, "at": wire.timestamp()}).encode(), 0)
+        os.pwrite(self._fd, wire.encode_json({**ending, "at": wire.timestamp()}).encode(), 0)
         os.fsync(self._fd)
         os.replace(".exit.json", "exit.json")
         wire.sync_folder(".")
@@ -61,4 +66,4 @@ class ExitFile:
 
 def _write(name: str, content: dict[str, object]) -> None:
     with open(name, "w", encoding="utf-8") as file:
-        file.write(json.dumps(content))
+        file.write(wire.encode_json(content))

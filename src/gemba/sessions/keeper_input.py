@@ -4,12 +4,19 @@ No client can hold the keeper up: nothing here blocks, a line is bounded, and so
 library only; called by `keeper.py` alone.
 """
 
-import json
+import _socket  # what `socket` is made of, without its enumerations
 import os
 import select
-import socket
-from collections.abc import Callable
-from typing import Any
+from _collections_abc import Callable  # `collections.abc` is the same, at the price of `collections`
+
+from gemba import wire
+from gemba.sessions.keeper_json import decode_json
+
+TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
+if TYPE_CHECKING:
+    from typing import Any
+
+    Handle = Callable[[dict[str, Any], "Client"], None]
 
 _LONGEST_REQUEST = 4 * 1024 * 1024
 _MOST_CLIENTS = 64
@@ -39,13 +46,10 @@ class Watch:
                 call()
 
 
-Handle = Callable[[dict[str, Any], "Client"], None]
-
-
 class Client:
     """One connection: requests come in, each gets an answer."""
 
-    def __init__(self, connection: socket.socket, watch: Watch, handle: "Handle"):
+    def __init__(self, connection: _socket.socket, watch: Watch, handle: "Handle"):
         self._connection, self._watch, self._handle = connection, watch, handle
         self._heard = b""
         self.is_open = True
@@ -55,7 +59,7 @@ class Client:
     def answer(self, **answer: object) -> None:
         if self.is_open:
             try:
-                self._connection.send(json.dumps(answer).encode() + b"\n")
+                self._connection.send(wire.encode_json(answer).encode() + b"\n")
             except OSError:  # gone, or it does not read
                 self.close()
 
@@ -80,8 +84,8 @@ class Client:
 
     def _take(self, line: bytes) -> None:
         try:
-            request = json.loads(line)
-        except (ValueError, RecursionError):
+            request = decode_json(line)
+        except ValueError:
             request = None
         if isinstance(request, dict):
             self._handle(request, self)
@@ -95,12 +99,12 @@ class Listener:
     def __init__(self, path: str, watch: Watch) -> None:
         self._path, self._watch = path, watch
         self._clients: list[Client] = []
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._socket.setblocking(False)
         self._socket.bind(path)
         self._socket.listen(_MOST_CLIENTS)
 
-    def serve(self, handle: Handle) -> None:
+    def serve(self, handle: "Handle") -> None:
         self._watch.add(self._socket.fileno(), IN, lambda: self._accept(handle))
 
     def close(self) -> None:
@@ -110,11 +114,12 @@ class Listener:
         for client in self._clients:
             client.close()
 
-    def _accept(self, handle: Handle) -> None:
+    def _accept(self, handle: "Handle") -> None:
         try:
-            connection, _ = self._socket.accept()
+            fd, _ = self._socket._accept()  # type: ignore[attr-defined]  # what `socket.accept` calls
         except OSError:
             return
+        connection = _socket.socket(fileno=fd)
         self._clients = [client for client in self._clients if client.is_open]
         client = Client(connection, self._watch, handle)
         if len(self._clients) < _MOST_CLIENTS:

@@ -6,11 +6,14 @@ beyond. An agent in a pane has its own terminal; there is nothing to do here the
 """
 
 import os
-from typing import Any
 
 from gemba.sessions.keeper_agent import PANE, PIPE, PTY, Agent
 from gemba.sessions.keeper_input import IN, OUT, Watch
 from gemba.sessions.transcript import Transcript
+
+TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
+if TYPE_CHECKING:
+    from typing import Any
 
 _CHUNK = 65536
 _DRAINED = 1 << 20  # bytes that a pipe can still hold when its writers are gone
@@ -21,7 +24,7 @@ _PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 
 
 class Streams:
-    def __init__(self, spec: dict[str, Any], agent: Agent, watch: Watch) -> None:
+    def __init__(self, spec: "dict[str, Any]", agent: Agent, watch: Watch) -> None:
         self._mode: str = spec["mode"]
         self._keep_stdin: bool = spec["keep_stdin"] or self._mode == PTY
         self._output, self._input, self._watch = agent.output, agent.input, watch

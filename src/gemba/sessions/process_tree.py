@@ -5,9 +5,9 @@ Read from `/proc`: Linux only. Called by the keeper (whose start an agent pays f
 it), by `run_folder.py` and by `sweep.py`.
 """
 
+import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
 import os
 import select
-import signal
 
 Process = tuple[int, int]  # its id, and when it started
 
@@ -53,7 +53,7 @@ def send_signal(process: Process, number: int) -> None:
     with _Handle(process) as handle:
         if handle is not None:
             try:  # noqa: SIM105 - contextlib costs the keeper's start
-                signal.pidfd_send_signal(handle, number)
+                _signal.pidfd_send_signal(handle, number)
             except (ProcessLookupError, PermissionError):
                 pass
 
@@ -103,7 +103,7 @@ class Kernel:
 
     def die_with_parent(self, parent: int) -> None:
         """In a new child: the kernel kills it when its parent dies, however that dies."""
-        self._call(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        self._call(_PR_SET_PDEATHSIG, _signal.SIGKILL)
         if os.getppid() != parent:  # it was too late
             os._exit(1)
 
