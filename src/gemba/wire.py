@@ -174,9 +174,11 @@ def workspace_above(folder: str) -> str:
     """The real path of the nearest folder with a `.gemba/`, from this one upwards, "" when there is none.
 
     A `.gemba` that is the home of the logs is no workspace by that alone, or everything below `~` would belong to one.
+    One that is committed, and so lies in a session's worktree as well, makes that no workspace of its own.
     """
     logs = os.path.realpath(home())
-    for place in _upwards(folder):
+    outside = os.path.realpath(folder).partition("/.gemba/worktrees/")[0] or "/"
+    for place in _upwards(folder and outside):
         marker = os.path.join(place, ".gemba")
         if not os.path.isdir(marker):
             continue

@@ -1,0 +1,127 @@
+"""One worktree of git a session: made, found again, released; never shared by two sessions, never lost.
+
+`make` gives a session a folder and a branch of its own, from what the workspace has checked out; what is not committed
+there stays where it is. It can be called again at any time, and mends what a kill left, at whatever point it came.
+Where the workspace has no repository, or nothing is committed yet, the session works in the workspace itself, one at
+a time.
+
+`release` takes away only what is committed and merged. A person can have the rest taken away as well; then the branch
+stays, and what was not committed is kept as `refs/gemba/released/<name>`.
+
+No program that the repository's configuration names is run: no hook, no filter, so that a file which a filter makes
+(as of Git LFS) is there as it is committed. Submodules are left to the agent. Blocking: call it from a thread.
+
+Called by the lifecycle of sessions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from gemba.errors import Conflict, Unusable
+from gemba.sessions import workspace_hold
+from gemba.sessions.worktree_place import Phase, Record, Worktree, find_repository, is_linked, read_record
+from gemba.sessions.worktree_state import State, refuse_loss, save, state
+from gemba.sessions.worktree_steps import LEAVING, MAKING, WITHDRAWING, Site, begun, file_of, worktree_of
+
+__all__ = ["Released", "State", "Worktree", "find", "make", "release", "state"]
+
+
+class Released(NamedTuple):
+    """What stays of a released worktree: its branch if that is not merged, and what was not committed."""
+
+    branch: str | None = None
+    saved: str | None = None
+
+
+def _until_released(holder: str) -> bool:
+    return True
+
+
+def make(workspace: str, session_id: str, is_live: Callable[[str], bool] = _until_released) -> Worktree:
+    """The session's own worktree, as it is if it was made before. `is_live` tells of a session that has the workspace
+    itself whether it still needs it; usually it does until it is released."""
+    root = Path(workspace).resolve()
+    if (worktree := workspace_hold.held_by(root, session_id)) is not None:
+        return worktree
+    if not root.is_dir():
+        raise Unusable(f"{root} is not a folder", code="no_folder")
+    repository = find_repository(root)
+    if repository is None:
+        return workspace_hold.take(root, session_id, is_live)
+    with begun(repository, session_id) as site:
+        try:
+            for step in MAKING:
+                step(site)
+        except BaseException:
+            _withdraw(site)
+            raise
+        return _made(site)
+
+
+def find(workspace: str, session_id: str) -> Worktree | None:
+    """The session's worktree as it was made; None when there is none, or only a part of one."""
+    root = Path(workspace).resolve()
+    if (worktree := workspace_hold.held_by(root, session_id)) is not None:
+        return worktree
+    repository = find_repository(root)
+    record = None if repository is None else read_record(file_of(repository, session_id, "json"))
+    if repository is None or record is None or record.session_id != session_id or record.phase is not Phase.WHOLE:
+        return None
+    return worktree_of(repository, session_id, record)
+
+
+def release(worktree: Worktree, force_by_person: bool = False) -> Released:
+    """Remove a worktree that holds nothing of its own, and its branch if that is merged; a Conflict names what it
+    holds. A person can force it: then that is kept in the repository. What is released already stays so."""
+    root = Path(worktree.workspace)
+    if worktree.branch is None:
+        workspace_hold.give_back(root, worktree.session_id)
+        return Released()
+    repository = find_repository(root)
+    if repository is None:
+        raise Unusable(f"{root} has no repository any more", code="repository_gone")
+    with begun(repository, worktree.session_id) as site:
+        record = site.record
+        if record is None:
+            return Released()
+        saved = _kept(site, record, force_by_person) if record.phase is Phase.WHOLE else None
+        for step in LEAVING:
+            step(site)
+        return Released(worktree.branch if site.tip else None, saved)
+
+
+def _kept(site: Site, record: Record, force_by_person: bool) -> str | None:
+    """Make sure that nothing is lost with the worktree; the reference under which a part of it was kept."""
+    entry, worktree = site.entry, site.worktree(record)
+    if os.path.lexists(site.path) and (entry is None or not is_linked(site.path, entry)):
+        told = f"{site.path} is no worktree that git knows any more, so that nobody can tell what is only there"
+        raise Conflict(told, code="worktree_replaced")
+    if entry is None:
+        return None
+    found = state(worktree)
+    if found.locked is not None:
+        raise Conflict(f"somebody locked the worktree {site.path}: {found.locked}", code="worktree_locked")
+    if force_by_person:
+        return save(worktree, entry)
+    refuse_loss(worktree, found)
+    return None
+
+
+def _withdraw(site: Site) -> None:
+    """Take back what was begun, as far as that goes now; the next `make` clears the rest."""
+    with contextlib.suppress(OSError, Unusable, Conflict):
+        if site.is_making:
+            for step in WITHDRAWING:
+                step(site)
+
+
+def _made(site: Site) -> Worktree:
+    record = site.record
+    if record is None:
+        raise Unusable(f"the record of {site.path} is gone", code="worktree_record")
+    return site.worktree(record)

@@ -1,0 +1,251 @@
+"""The steps in which a session's worktree is made and removed, each a function of its `Site`.
+
+A kill after any step, or inside, leaves what the next `make` clears away or continues, and what a next `release` ends:
+the record says `making` before anything is there, and `leaving` before anything goes.
+
+Called by `worktree`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from gemba import git
+from gemba.errors import Conflict, Unusable
+from gemba.sessions.worktree_place import (
+    Phase,
+    Record,
+    Repository,
+    Worktree,
+    alone,
+    branch_of,
+    entry_of,
+    ignore_all,
+    link,
+    lock_reason,
+    name_of,
+    read_record,
+    words_of,
+    worktrees_folder,
+    write_record,
+)
+from gemba.sessions.worktree_state import commits, is_merged
+
+_LITTLE_ROOM = 4 * 1024 * 1024  # bytes
+_CHECKOUT_SECONDS = 900.0  # for the files of a large repository on a slow disk
+
+
+class Site:
+    """Where one session's worktree is made or removed, while nobody else does either."""
+
+    def __init__(self, repository: Repository, session_id: str, lock: int) -> None:
+        self.repository, self.session_id = repository, session_id
+        self.path = worktrees_folder(repository.workspace) / name_of(session_id)
+        self.branch = branch_of(session_id)
+        self._lock, self._file = lock, file_of(repository, session_id, "json")
+
+    @property
+    def record(self) -> Record | None:
+        found = read_record(self._file)
+        if found is not None and found.session_id != self.session_id:
+            raise Conflict(f"{self._file} is of the session {found.session_id!r}", code="worktree_taken")
+        return found
+
+    @property
+    def is_making(self) -> bool:
+        return (record := self.record) is not None and record.phase is Phase.MAKING
+
+    def write(self, base: str, base_branch: str | None, phase: Phase) -> None:
+        write_record(self._file, Record(self.session_id, base, base_branch, phase))
+
+    def forget(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+    @property
+    def entry(self) -> Path | None:
+        return entry_of(self.repository.shared, self.path, self.branch)
+
+    @property
+    def tip(self) -> str | None:
+        """The commit of the branch; None when there is no such branch."""
+        ref = f"refs/heads/{self.branch}"
+        return commits(str(self.repository.workspace), ref).get(ref)
+
+    def worktree(self, record: Record) -> Worktree:
+        return worktree_of(self.repository, self.session_id, record)
+
+    def git(self, *arguments: str, folder: Path | None = None, unset: Sequence[str] = ()) -> str:
+        """What git prints. It holds our lock as long as it runs, also when we are killed before it ends."""
+        place = str(folder or self.repository.workspace)
+        done = git.run(place, *arguments, unset=unset, inherited=[self._lock], seconds=_CHECKOUT_SECONDS)
+        if done.code != 0:
+            told = f"git {arguments[0]} failed for the worktree {self.path}: {words_of(done.stderr)}"
+            raise Unusable(told + _lack_of_room(place), code="worktree_failed")
+        return done.stdout
+
+    def place_of_branch(self) -> str | None:
+        """Where else the branch is checked out."""
+        where = ""
+        for line in self.git("worktree", "list", "--porcelain", "-z").split("\0"):
+            name, _, value = line.partition(" ")
+            where = value if name == "worktree" else where
+            if name == "branch" and value == f"refs/heads/{self.branch}" and where != str(self.path):
+                return where
+        return None
+
+
+@contextlib.contextmanager
+def begun(repository: Repository, session_id: str) -> Iterator[Site]:
+    """The place to make or remove a session's worktree; errors of the file system become an Unusable."""
+    lock_file = file_of(repository, session_id, "lock")
+    try:
+        with alone(lock_file, f"the worktree of {session_id!r}") as lock:
+            try:
+                yield Site(repository, session_id, lock)
+            finally:
+                if not file_of(repository, session_id, "json").exists():
+                    lock_file.unlink(missing_ok=True)
+    except OSError as error:
+        raise Unusable(
+            f"{error.filename or repository.shared}: {error.strerror or error}", code="worktree_failed"
+        ) from None
+
+
+def _lack_of_room(folder: str) -> str:
+    """What git does not say of a file that it cannot write."""
+    return "; No space left on device" if shutil.disk_usage(folder).free < _LITTLE_ROOM else ""
+
+
+def worktree_of(repository: Repository, session_id: str, record: Record) -> Worktree:
+    root = repository.workspace
+    path = worktrees_folder(root) / name_of(session_id)
+    part = _part_of(path, repository.prefix)
+    folder = part if part.is_dir() else path
+    branch = branch_of(session_id)
+    return Worktree(session_id, str(root), str(path), str(folder), branch, record.base, record.base_branch)
+
+
+def _part_of(path: Path, prefix: str) -> Path:
+    """The part of a worktree that the workspace is of its repository; a link in its place is not followed out of it."""
+    part = (path / prefix).resolve()
+    return part if part.is_relative_to(path) else path
+
+
+def file_of(repository: Repository, session_id: str, suffix: str) -> Path:
+    return repository.shared / "gemba" / f"{name_of(session_id)}.{suffix}"
+
+
+# -- the steps of making -----------------------------------------------------------------------------------------------
+
+
+def claim(site: Site) -> None:
+    """Write down that the worktree is being made, unless it is there; refuse what is not ours."""
+    record = site.record
+    if record is not None and record.phase is Phase.WHOLE and _is_there(site):
+        return
+    if record is not None and record.phase in (Phase.MAKING, Phase.LEAVING):
+        clear(site)
+    if os.path.lexists(site.path):
+        raise Conflict(f"{site.path} is there, and not as a session's worktree", code="worktree_replaced")
+    tip = site.tip
+    if record is None and tip is not None:
+        told = f"the branch {site.branch} is there, and was not made for a session: rename it to have one made"
+        raise Conflict(told, code="branch_taken")
+    if (elsewhere := site.place_of_branch()) is not None:
+        told = f"the branch {site.branch} is checked out in {elsewhere}, and a session's worktree is its own"
+        raise Conflict(told, code="branch_taken")
+    if record is not None and tip is not None:
+        site.write(record.base, record.base_branch, Phase.MAKING)
+    else:
+        site.write(site.repository.head, site.repository.branch, Phase.MAKING)
+
+
+def make_branch(site: Site) -> None:
+    record = site.record
+    if record is not None and record.phase is Phase.MAKING and site.tip is None:
+        site.git("branch", "--no-track", site.branch, record.base)
+
+
+def register(site: Site) -> None:
+    """Have git know the worktree; its files come later, since git is quick and safe at this among many."""
+    if site.is_making:
+        ignore_all(site.path.parent)
+        site.git("worktree", "add", "--quiet", "--no-checkout", str(site.path), site.branch)
+
+
+def check_out(site: Site) -> None:
+    if site.is_making:
+        unset = git.filters(str(site.path)) or ()
+        site.git("reset", "--quiet", "--hard", "--no-recurse-submodules", folder=site.path, unset=unset)
+        with contextlib.suppress(FileExistsError, NotADirectoryError):  # a file may be committed in its place
+            _part_of(site.path, site.repository.prefix).mkdir(parents=True, exist_ok=True)
+
+
+def finish(site: Site) -> None:
+    if (record := site.record) is not None and record.phase is Phase.MAKING:
+        site.write(record.base, record.base_branch, Phase.WHOLE)
+
+
+MAKING: tuple[Callable[[Site], None], ...] = (claim, make_branch, register, check_out, finish)
+
+
+# -- the steps of leaving ----------------------------------------------------------------------------------------------
+
+
+def mark_leaving(site: Site) -> None:
+    if (record := site.record) is not None and record.phase is not Phase.LEFT:
+        site.write(record.base, record.base_branch, Phase.LEAVING)
+
+
+def clear(site: Site) -> None:
+    """Remove the folder, then git's entry of it, as git does; what came after the worktree has left is not ours."""
+    record, entry = site.record, site.entry
+    if record is None or record.phase is Phase.LEFT:
+        return
+    for folder in (site.path, *(() if entry is None else (entry,))):
+        if os.path.lexists(folder):
+            shutil.rmtree(folder)
+
+
+def drop_branch(site: Site) -> None:
+    """Delete the branch if all of it is merged, and nobody has it checked out; only as it was when that was seen."""
+    record, tip = site.record, site.tip
+    if record is None or tip is None or site.place_of_branch() is not None:
+        return
+    if is_merged(site.worktree(record), tip):
+        site.git("update-ref", "-d", f"refs/heads/{site.branch}", tip)
+
+
+def settle(site: Site) -> None:
+    """Remember a branch that stays as ours, and nothing else."""
+    record = site.record
+    if record is not None and site.tip is not None:
+        site.write(record.base, record.base_branch, Phase.LEFT)
+    else:
+        site.forget()
+
+
+WITHDRAWING: tuple[Callable[[Site], None], ...] = (clear, drop_branch, settle)  # of what is not whole
+LEAVING: tuple[Callable[[Site], None], ...] = (mark_leaving, *WITHDRAWING)
+
+
+def _is_there(site: Site) -> bool:
+    """Whether the worktree that was made is still there. One whose folder was deleted by hand is forgotten."""
+    entry = site.entry
+    if entry is None:
+        return False
+    if os.path.lexists(site.path):
+        link(site.path, entry)
+        return True
+    if (reason := lock_reason(entry)) is not None:
+        raise Conflict(f"the worktree {site.path} is gone, and somebody locked it: {reason}", code="worktree_locked")
+    for head in commits(str(site.repository.workspace), f"worktrees/{entry.name}/HEAD").values():
+        if site.git("rev-list", "--max-count=1", head, "--not", "--branches", "--tags", "--remotes", "--"):
+            told = f"the worktree {site.path} is gone, and the commit {head} that it stood on is on no branch"
+            raise Conflict(f"{told}: give it one", code="worktree_unsaved")
+    shutil.rmtree(entry)
+    return False
