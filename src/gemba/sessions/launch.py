@@ -10,7 +10,7 @@ import sys
 from typing import NamedTuple
 
 from gemba.errors import Invalid
-from gemba.sessions.agents import Agent
+from gemba.sessions.agents import Agent, Way
 from gemba.sessions.preamble import with_task
 from gemba.text import storable
 
@@ -34,36 +34,39 @@ class Launch(NamedTuple):
 def launch(agent: Agent, preamble: str, task: str, home: str) -> Launch:
     """How a session of this type starts with this task; Invalid when the task cannot be given to it so."""
     preamble, task = storable(preamble), storable(task)
-    in_file = preamble if agent.instructions else None
-    prompt = task if agent.instructions else with_task(preamble, task)
-    by_file = agent.prompt == "file" or (agent.prompt == "argument" and _too_long(agent, prompt))
-    if by_file or (agent.prompt == "none" and agent.instructions):
-        in_file = with_task(preamble, task)
-    if by_file and task.strip():
-        prompt = _BY_FILE.format(file=agent.instructions)
-    elif agent.prompt == "mcp":
-        prompt = _BY_MCP if agent.instructions else with_task(preamble, _BY_MCP)
-    if agent.prompt == "none" or not prompt.strip():
+    in_front = "" if agent.instructions else preamble
+    prompt = with_task(in_front, task)
+    way = _way(agent, prompt)
+    by_file = _BY_FILE.format(file=agent.instructions) if task.strip() else ""
+    opening = {"none": "", "file": by_file, "mcp": with_task(in_front, _BY_MCP)}.get(way, prompt)
+    block = with_task(preamble, task) if way in ("none", "file") else preamble
+    in_file = block if agent.instructions else None
+    if not opening.strip():
         return Launch(_words(agent, None, home), None, in_file, None)
-    if agent.prompt == "stdin" or (agent.prompt in ("file", "mcp") and _reads_stdin(agent)):
-        return Launch(_words(agent, None, home), prompt, in_file, prompt)
-    return Launch(_words(agent, prompt, home), None, in_file, prompt)
+    if _reads_stdin(agent):
+        return Launch(_words(agent, None, home), opening, in_file, opening)
+    return Launch(_words(agent, opening, home), None, in_file, opening)
 
 
-def _too_long(agent: Agent, prompt: str) -> bool:
-    """Whether a prompt fits into no word, and so goes by the type's file; Invalid where it has none."""
+def _way(agent: Agent, prompt: str) -> Way:
+    """The way of the type; of an argument that is too long for one, the file, and Invalid where it has none."""
     size = len(prompt.encode())
-    if size > LONGEST_ARGUMENT and not agent.instructions:
-        ways = f"a longer one goes by stdin or file: set prompt under [agent.{agent.name}] in .gemba/agents.toml"
-        raise Invalid(
-            f"the prompt has {size:,} bytes; allowed as an argument of {agent.name}: {LONGEST_ARGUMENT:,}; {ways}",
-            code="prompt_too_long",
-        )
-    return size > LONGEST_ARGUMENT
+    if agent.prompt != "argument" or size <= LONGEST_ARGUMENT:
+        return agent.prompt
+    if agent.instructions:
+        return "file"
+    ways = f"a longer one goes by stdin or file: set prompt under [agent.{agent.name}] in .gemba/agents.toml"
+    raise Invalid(
+        f"the prompt has {size:,} bytes; allowed as an argument of {agent.name}: {LONGEST_ARGUMENT:,}; {ways}",
+        code="prompt_too_long",
+    )
 
 
 def _reads_stdin(agent: Agent) -> bool:
-    return agent.backend == "process" and not any(_PROMPT in word for word in agent.command)
+    """Whether the opening stands on stdin: always, or where a task goes another way and the words have no place."""
+    if agent.prompt in ("file", "mcp"):
+        return agent.backend == "process" and not any(_PROMPT in word for word in agent.command)
+    return agent.prompt == "stdin"
 
 
 def _words(agent: Agent, prompt: str | None, home: str) -> tuple[str, ...]:
