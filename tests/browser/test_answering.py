@@ -156,7 +156,7 @@ def test_an_answer_that_did_not_arrive_stays_in_sight_until_it_is_read(desk: Des
     id_ = desk.card("Which port?").get_attribute("data-escalation-id")
     assert id_ is not None
     desk.reply_box("Which port?").fill("8080")
-    with desk.page.expect_response(f"**/escalations/{id_}/answer"):
+    with desk.page.expect_response(f"**/escalations/{id_}/respond"):
         desk.reply_box("Which port?").press("Enter")
     desk.server.append("SessionEnd", {"reason": "exit"}, "gone")
 
