@@ -12,7 +12,7 @@ import os
 import sys
 
 from gemba import wire
-from gemba.sessions.builtin_prompts import open_prompts, prompts
+from gemba.sessions.builtin_prompts import Interrupts, open_prompts, prompts
 from gemba.sessions.builtin_steps import ASK_KINDS, Outcome, Step, contract, steps_of
 from gemba.speaker import Session, explain
 from gemba.wire import Refused
@@ -31,17 +31,23 @@ class Agent:
         self._role = session.role or "coach"
         self._mode = session.interaction_mode()
 
-    def live(self) -> None:
-        open_prompts()
+    def live(self) -> int:
+        """Turn after turn; the exit code."""
+        code, interrupts = 0, Interrupts()
+        open_prompts(interrupts)
         self._client("SessionStart", source="startup")
         for prompt in prompts():
             self._client("UserPromptSubmit", prompt=prompt)
             try:
+                interrupts.in_turn, code = True, 0
                 self._turn(prompt)
+                interrupts.in_turn = False
             except KeyboardInterrupt:
+                code = 130
                 _say("Interrupted.")
                 self._report("ready", "interrupted")
         self._client("SessionEnd", reason="other")
+        return code
 
     def _turn(self, prompt: str) -> None:
         outcomes = []
@@ -152,7 +158,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     try:
-        Agent(Session.from_environment()).live()
+        return Agent(Session.from_environment()).live()
     except Refused as refused:
         os.write(2, f"builtin: {refused}\n".encode("utf-8", "replace"))
         return 1
@@ -161,7 +167,6 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    return 0
 
 
 if __name__ == "__main__":

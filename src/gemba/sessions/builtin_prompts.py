@@ -11,15 +11,30 @@ _LARGEST = 4 * 1024 * 1024  # bytes of a prompt; what follows is not read
 _ASK_FOR_MARKS, _BEGIN, _END = b"\x1b[?2004h", b"\x1b[200~", b"\x1b[201~"
 
 
-def open_prompts() -> None:
+class Interrupts:
+    """On a terminal ^C ends a turn, never the wait for the next prompt: what was typed meanwhile is not lost."""
+
+    def __init__(self) -> None:
+        self.in_turn = False
+
+    def __call__(self, *_: object) -> None:
+        if self.in_turn:
+            self.in_turn = False  # once: what follows a turn is not interrupted
+            raise KeyboardInterrupt
+
+
+def open_prompts(interrupts: Interrupts) -> None:
     """When this returns a prompt may be typed."""
     if not os.isatty(0):
         return
+    import signal
     import termios
 
+    signal.signal(signal.SIGINT, interrupts)
     modes = termios.tcgetattr(0)
     modes[0] &= ~termios.ICRNL  # Enter is not a newline
-    modes[3] &= ~(termios.ICANON | termios.ECHO)  # a line may be as long as it likes; ^C still interrupts
+    modes[3] &= ~(termios.ICANON | termios.ECHO)  # a line may be as long as it likes
+    modes[3] |= termios.ISIG | termios.NOFLSH  # ^C interrupts, and drops nothing
     termios.tcsetattr(0, termios.TCSANOW, modes)
     os.write(1, _ASK_FOR_MARKS)
 
@@ -49,9 +64,6 @@ def _typed() -> Iterator[str]:
             continue
         try:
             chunk = os.read(0, 65536)
-        except KeyboardInterrupt:  # what was typed so far is not meant
-            heard = b""
-            continue
         except OSError:  # the terminal is gone
             return
         if not chunk or len(heard) > _LARGEST:
