@@ -17,7 +17,16 @@ class Session:
     """The session that a call speaks for. `role` and `mode` are "" where nobody has said them."""
 
     def __init__(
-        self, id: str, *, home: str, workspace: str, cwd: str, agent_type: str = "", role: str = "", mode: str = ""
+        self,
+        id: str,
+        *,
+        home: str,
+        workspace: str,
+        cwd: str,
+        agent_type: str = "",
+        role: str = "",
+        mode: str = "",
+        dispatch_id: str = "",
     ) -> None:
         self.id = id
         self.home = home
@@ -26,6 +35,7 @@ class Session:
         self.agent_type = agent_type
         self.role = role
         self.mode = mode
+        self.dispatch_id = dispatch_id
 
     @classmethod
     def from_environment(cls) -> "Session":
@@ -47,6 +57,7 @@ class Session:
             agent_type=os.environ.get("GEMBA_AGENT_TYPE", ""),
             role=os.environ.get("GEMBA_ROLE", ""),
             mode=os.environ.get("GEMBA_INTERACTION_MODE", ""),
+            dispatch_id=os.environ.get("GEMBA_DISPATCH_ID", "").strip(),
         )
 
     def interaction_mode(self) -> str:

@@ -90,6 +90,14 @@ class FolderWatch:
         self._seen: Signature | None = None
         self._arm()
 
+    @property
+    def fd(self) -> int | None:
+        """What is readable once there is news, for whoever waits for more than this folder; `wait(0)` then has it.
+
+        None where nothing announces any: `wait` has to be called at intervals.
+        """
+        return self._inotify.fd if self._inotify and self._watch is not None else None
+
     def wait(self, timeout: float | None) -> set[str] | None:
         """The names that changed; empty after the timeout (seconds) or `wake`; None: anything may have changed."""
         deadline = None if timeout is None else time.monotonic() + timeout

@@ -1,4 +1,4 @@
-"""The ASGI application: the tables as routes, the event stream, the page, and the guard around all of it."""
+"""The ASGI application: the tables as routes, the event stream, MCP, the page, and the guard around all of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gemba.api import metrics, openapi, site
 from gemba.api.cache import Cache
 from gemba.api.endpoints import action_route, guarded, not_found, read_route
+from gemba.api.mcp import McpDoor
 from gemba.api.metrics import Meter
 from gemba.api.routes import READS
-from gemba.api.security import Guard, is_api
+from gemba.api.security import MCP_PATH, Guard, is_api
 from gemba.api.stream import HEARTBEAT_SECONDS, Stream
 from gemba.app import ACTIONS, App
 from gemba.operators import Operators
@@ -27,7 +28,7 @@ def make_asgi(
     app: App, hub: Hub, *, token: str, origins: frozenset[str], heartbeat: float = HEARTBEAT_SECONDS
 ) -> ASGIApp:
     meter = Meter()
-    api = _router(api_routes(app, hub, heartbeat, meter))
+    api = _router([*api_routes(app, hub, heartbeat, meter), Route(MCP_PATH, McpDoor(app, hub))])
     page = _router(site.routes())
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:

@@ -16,6 +16,7 @@ from gemba.api.problem import problem
 from gemba.operators import OPERATOR, Operators
 
 OPERATOR_KEY = "gemba.operator"
+MCP_PATH = "/mcp"
 
 _SECURITY_HEADERS = {
     "Cache-Control": "no-store",  # unless the answer says otherwise: all but the page's files is news
@@ -127,7 +128,7 @@ def _token(headers: Headers) -> bytes | None:
 
 def is_api(path: str) -> bool:
     """Everything else is the page."""
-    return path.startswith("/api/") or path in ("/api", PATH)
+    return path.startswith("/api/") or path in ("/api", PATH, MCP_PATH)
 
 
 def _is_unix_socket(scope: Scope) -> bool:

@@ -10,15 +10,12 @@ repairs in vain a turn is let go, and a person is asked. Whatever goes wrong her
 Called by `gemba.cli.bridge` for Stop and SubagentStop, and for the prompt that starts a turn.
 """
 
-import json
-
-from gemba import wire
 from gemba.cli import refusals
 from gemba.cli.hook_input import HookInput, HookSession, Payload
+from gemba.handoff.given_file import dispatched_agent, input_envelope
 from gemba.wire import Refused
 
 _FENCE = "```agent_contract_handoff"
-_LARGEST_ENVELOPE = 16 * 1024 * 1024
 _SHOWN_TEXT = 4_000  # characters of a refused turn's end, where its block would stand
 # A prompt that starts so was written by the client itself, not by a person.
 _CLIENT_PROMPT = "<task-notification>"
@@ -34,10 +31,10 @@ class Turn:
         own_id = given.word("agent_id").strip() if event == "SubagentStop" else ""
         # The session's dispatch is that of its main agent: a subagent is its own affair, unless it has one itself.
         self.dispatch_id = "" if event == "SubagentStop" else session.dispatch_id
-        self.envelope = _read_envelope(session.home, self.dispatch_id or own_id)
+        self.envelope = input_envelope(session.home, self.dispatch_id or own_id)
         if not self.dispatch_id and self.envelope is not None:
             self.dispatch_id = own_id
-        self.agent_id = own_id or _dispatched_agent(self.envelope)
+        self.agent_id = own_id or dispatched_agent(self.envelope)
         # Subagents end while others of their session work: each is counted by itself.
         self.counted_as = own_id or self.dispatch_id or session.id
 
@@ -70,7 +67,7 @@ def judge_turn(event: str, given: HookInput, session: HookSession, until: float,
         from gemba.handoff.repair import repair_text
 
         return _refuse(
-            turn, document, [*verdict.missing, *verdict.invalid], repair_text(verdict, _dispatched_agent(turn.envelope))
+            turn, document, [*verdict.missing, *verdict.invalid], repair_text(verdict, dispatched_agent(turn.envelope))
         )
     if turn.dispatch_id:
         from gemba.cli.hand_in import refusal_of
@@ -140,25 +137,3 @@ def _words_of(event: str, given: HookInput) -> str:
     if event == "SubagentStop" and not given.word("agent_transcript_path"):
         return last_words(given.word("transcript_path"), sidechain=True)
     return last_words(given.word("agent_transcript_path" if event == "SubagentStop" else "transcript_path"))
-
-
-def _read_envelope(home: str, dispatch_id: str) -> Payload | None:
-    """The input envelope, None when there is none. One that cannot be read is no reason to ask for less."""
-    if not dispatch_id:
-        return None
-    path = wire.envelope_path(home, dispatch_id)
-    try:
-        document = json.loads(wire.read_file(path, _LARGEST_ENVELOPE))
-    except FileNotFoundError:
-        return None
-    except (ValueError, RecursionError) as error:
-        raise Refused(f"{path} is no JSON: {str(error)[:200]}") from None
-    if not isinstance(document, dict):
-        raise Refused(f"{path} is no input envelope: it holds no JSON object")
-    return document
-
-
-def _dispatched_agent(envelope: Payload | None) -> str:
-    metadata = (envelope or {}).get("metadata")
-    found = metadata.get("agent_id") if isinstance(metadata, dict) else None
-    return found if isinstance(found, str) else ""

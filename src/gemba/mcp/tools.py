@@ -1,0 +1,185 @@
+"""The table of the tools: what every MCP client is told of them, and the verbs behind them. Standard library only.
+
+`call` is the one way in, for the pipe and for HTTP: arguments judged by the tool's schema, then the verb. It raises
+Refused, in the words of the commands; `refused` makes of that what a client shows its model.
+"""
+
+from gemba import wire
+from gemba.mcp import arguments, asking, context, handing_in
+from gemba.mcp.tool import Answer, Tool
+from gemba.speaker import explain, shown
+from gemba.wire import Refused
+
+TYPE_CHECKING = False  # a type checker takes it for true; `typing` would have to be loaded for it
+if TYPE_CHECKING:
+    from gemba.mcp.tool import Document, Server, Waiting
+    from gemba.speaker import Session
+
+INSTRUCTIONS = (
+    "Gemba is how you reach your operator. Ask with ask_question; go on or stop as its answer says. Report what you "
+    "are doing with report_state, read what you were given with get_context, and end your turn with submit_handoff."
+)
+
+_LONGEST_WAIT = 86_400
+_MOST_LINES = 10_000
+
+_TEXT = {"type": "string", "maxLength": wire.MAX_TEXT, "description": "What you ask."}
+_ASK: "Document" = {
+    "text": _TEXT,
+    "title": {"type": "string", "maxLength": wire.MAX_TITLE, "description": "The same in a few words."},
+    "bead_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "The work item it is about."},
+    "options": {
+        "type": "array",
+        "items": {"type": "string", "maxLength": wire.MAX_OPTION},
+        "maxItems": wire.MAX_OPTIONS,
+        "description": "Answers to choose from.",
+    },
+    "schema": {
+        "type": "object",
+        "description": "A JSON Schema: the reply is then JSON that fits it. Not with options.",
+    },
+    "wait": {"type": "boolean", "description": "Wait until there is a reply, and answer with it."},
+    "wait_seconds": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": _LONGEST_WAIT,
+        "description": "Wait so long at most. The question stays open afterwards.",
+    },
+}
+
+
+def _object(properties: "Document", *required: str) -> "Document":
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**schema, "required": list(required)} if required else schema
+
+
+TOOLS = (
+    Tool(
+        "ask_question",
+        "Ask the operator",
+        """Ask your operator a question. Without wait it is recorded, and the answer tells whether to stop and wait \
+for the reply or to go on. With wait the reply itself is the answer.
+
+Examples:
+{"text": "Which database?", "options": ["SQLite", "PostgreSQL"], "wait": true}
+{"text": "May I drop Python 3.10?", "title": "Drop 3.10", "bead_id": "shop-12", "wait_seconds": 50}
+{"resume": "EVENT_ID", "wait_seconds": 50}    waits for the reply to an earlier ask; asks nothing again
+{"text": "Which port?", "chose": "8080"}    records a decision that you took alone; nobody is asked""",
+        _object(
+            {
+                **_ASK,
+                "chose": {
+                    "type": "string",
+                    "maxLength": wire.MAX_TEXT,
+                    "description": "What you decided yourself. Allowed in every mode; nobody answers it.",
+                },
+                "resume": {
+                    "type": "string",
+                    "maxLength": 128,
+                    "description": "The event id of an earlier ask, to wait for its reply.",
+                },
+            }
+        ),
+        asking.ask_question,
+    ),
+    Tool(
+        "raise_blocker",
+        "Raise a blocker",
+        """Tell your operator that the work cannot go on without a decision. For managers only: a coach asks a \
+question. Stop and wait for the reply, unless you wait here.
+
+Example:
+{"text": "The release needs the signing key, which I must not read.", "title": "Signing key", "wait": true}""",
+        _object(_ASK, "text"),
+        asking.raise_blocker,
+    ),
+    Tool(
+        "report_state",
+        "Report your state",
+        """Tell your operator what you are doing. bead-done says that a work item is ready for review.
+
+Example:
+{"state": "working", "bead_id": "shop-12", "note": "writing the tests"}""",
+        _object(
+            {
+                "state": {"type": "string", "enum": list(wire.STATES), "description": "What you are doing."},
+                "bead_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "The work item it is about."},
+                "note": {"type": "string", "maxLength": wire.MAX_NOTE, "description": "A few words for the operator."},
+            },
+            "state",
+        ),
+        asking.report_state,
+    ),
+    Tool(
+        "emit_skill_output",
+        "Give a skill's output",
+        """Give the output of the skill that you were started for: its lines, in order. Several calls add up.
+
+Example:
+{"skill_id": "pm.stage_epics", "lines": [{"type": "strategy", "text": "Smallest first."}, {"type": "summary", \
+"notes": "Three epics staged."}]}""",
+        _object(
+            {
+                "skill_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "Which skill, as area.name."},
+                "lines": {
+                    "type": "array",
+                    "items": {},
+                    "maxItems": _MOST_LINES,
+                    "description": "The lines as the skill defines them: objects, or texts.",
+                },
+            },
+            "skill_id",
+            "lines",
+        ),
+        asking.emit_skill_output,
+    ),
+    Tool(
+        "submit_handoff",
+        "Hand over the end of your turn",
+        """End your turn: hand over the output envelope of your work. It is judged at once; what is wrong with it is \
+told, and you hand it in again. A COMPLETE is compared with the world, so claim what was done.
+
+Example:
+{"envelope": {"agent_status": {"plan_status": "COMPLETE", "agent_id": "a1b2c3d4e5f60718", "pending_steps": [], \
+"next_action": "none"}, "evidence_report": {"patterns_checked": [], "files_checked": ["src/app.py"], "commands_run": \
+["make test"], "key_outputs": ["The port is configurable."], "verbatim_outputs": [], "cross_layer_impacts": [], \
+"open_gaps": [], "verification": {"result": "pass", "verification_method": "test", "command": "make test", \
+"exit_code": 0}}}}""",
+        _object(
+            {
+                "envelope": {
+                    "type": "object",
+                    "description": "The output envelope: agent_status, evidence_report and what else belongs to it.",
+                }
+            },
+            "envelope",
+        ),
+        handing_in.submit_handoff,
+    ),
+    Tool(
+        "get_context",
+        "Read what you were given",
+        """Read what you were given to work with: the input envelope of your dispatch (goal, acceptance criteria, \
+scope, what you may write), or else what is known of this project.
+
+Example:
+{}""",
+        _object({}),
+        context.get_context,
+        reads_only=True,
+    ),
+)
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def call(name: str, given: object, session: "Session", server: "Server") -> "Answer | Waiting":
+    """Do what a tool does. Refused, or OSError, when it cannot be done; then nothing was written."""
+    tool = BY_NAME.get(name)
+    if tool is None:
+        raise Refused(f"unknown tool {shown(name)}; allowed: {', '.join(BY_NAME)}")
+    return tool.verb(session, arguments.fitting(tool.schema, given), server)
+
+
+def refused(error: Refused | OSError) -> Answer:
+    return Answer(explain(error) if isinstance(error, OSError) else str(error), is_error=True)
