@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import resource
 import signal
 import socket
@@ -14,6 +15,7 @@ import pytest
 from gemba.errors import Conflict
 from gemba.sessions import transcript
 from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen
+from gemba.sessions.process import ProcessBackend
 from gemba.sessions.process_tree import marked, send_signal, start_time
 from gemba.sessions.run_folder import (
     Ending,
@@ -25,7 +27,7 @@ from gemba.sessions.run_folder import (
     wait_started,
 )
 from gemba.sessions.sweep import sweep
-from gemba.testing import effort, retry_until
+from gemba.testing import effort, retry_until, seeds
 from tests.fixtures.runs import StartRun, start_for
 
 # Processes that want to stay: in sessions of their own, orphaned, deaf to SIGTERM, and deeper ones below those.
@@ -64,6 +66,15 @@ def test_an_agent_begins_as_a_shell_would_have_started_it(start_run: StartRun) -
     assert lines[2:6] == ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16]
     assert lines[6:11] == ["0027", "0", "1", "2", "3"]  # the last one is of ls itself
     assert int(lines[-1]) not in (os.getsid(0), run.keeper.process[0])
+
+
+def test_bytes_that_are_no_text_reach_the_agent_as_they_are(start_run: StartRun) -> None:
+    odd = os.fsdecode(b"\xff\xfe")
+
+    run = start_run("sh", "-c", 'printf %s%s "$ODD" "$1"', "sh", odd, env={**os.environ, "ODD": odd})
+
+    run.ended()
+    assert run.folder.transcript.read_bytes() == b"\xff\xfe" * 2
 
 
 def test_what_an_agent_leaves_behind_ends_with_it(start_run: StartRun) -> None:
@@ -137,6 +148,24 @@ def test_the_next_start_ends_what_a_killed_keeper_left(start_run: StartRun) -> N
     assert first.processes() == []
     assert second.ended().seen is Seen.EXITED
     assert second.shown() == "again"
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("seed", seeds(3, 100))
+def test_a_keeper_killed_at_any_moment_of_its_start_leaves_nothing_in_the_way(
+    home: Path, start_run: StartRun, seed: int
+) -> None:
+    start = start_for(home, "agent", ("sh", "-c", STAYING + "sleep 1000"))
+    with starting(start, "pipe") as run, subprocess.Popen(keeper_command(run, detached=False)) as keeper:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            keeper.wait(random.Random(seed).uniform(0, 0.1))
+        keeper.kill()
+    assert ProcessBackend().observe([run])["agent"] == Observation(Seen.KILLED)
+
+    again = start_run("sh", "-c", "echo up")
+
+    assert marked(f"GEMBA_RUN_ID={start.run_id}") == []
+    assert again.ended().code == 0
 
 
 def test_a_flood_keeps_the_beginning_and_the_end_within_the_limit(start_run: StartRun) -> None:

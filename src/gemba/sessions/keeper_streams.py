@@ -29,12 +29,15 @@ class Streams:
         self._keep_stdin: bool = spec["keep_stdin"] or self._mode == PTY
         self._output, self._input, self._watch = agent.output, agent.input, watch
         self._transcript = None if self._mode == PANE else Transcript(".", spec["output_limit"])
-        self._pending = bytearray((spec["stdin"] or "").encode("utf-8", "replace"))
+        self._pending = bytearray()
         self._pastes = False  # the agent has asked its terminal to mark what is pasted
         self._seen = b""  # the end of what was printed, where that request may be cut in two
         if self._output is not None:
             watch.add(self._output, IN, self._serve)
-        self._mind_input()
+        if spec["stdin"] and self._input is not None:
+            self.send(spec["stdin"], enter=self._mode == PTY, paste=True)
+        else:
+            self._mind_input()
 
     @property
     def printed(self) -> int:

@@ -39,7 +39,11 @@ class ProcessBackend:
 
     def start(self, start: Start) -> None:
         with starting(start, start.terminal) as run:
-            check_started(run, start.run_id, _run_keeper(run))
+            try:
+                check_started(run, start.run_id, _run_keeper(run))
+            except Unusable:
+                stop_kept(run, 0)  # however far it came
+                raise
 
     def send(self, run: RunFolder, text: str) -> None:
         ask_keeper(run, op="send", text=literal(text), enter=True)
@@ -78,7 +82,6 @@ def _run_keeper(run: RunFolder) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        stop_kept(run, 0)  # it may yet have come so far
         raise Unusable(f"session {run.session_id}: its keeper did not start in time", code="keeper_missing") from None
     said = done.stdout.decode("utf-8", "replace").strip().splitlines()
     return said[-1] if said else ""

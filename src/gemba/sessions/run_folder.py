@@ -76,7 +76,8 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
     """A folder ready for `keeper_command`: start that inside, then `wait_started`. Conflict when the run lives."""
     run = RunFolder(start.session_id, Path(start.folder))
     try:
-        run.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        run.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        run.path.mkdir(mode=0o700, exist_ok=True)
         lock = os.open(run.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             _take(lock, run)
@@ -222,6 +223,8 @@ def ask_keeper(run: RunFolder, **request: object) -> dict[str, Any]:
     """One request and its answer; Conflict when the keeper refuses it or is gone."""
     try:
         answer = _exchange(run, request)
+    except TimeoutError:
+        raise Unusable(f"session {run.session_id}: its keeper does not answer", code="keeper_silent") from None
     except (OSError, ValueError):
         raise Conflict(f"session {run.session_id} does not run", code="run_over") from None
     if not answer.get("ok"):
