@@ -622,6 +622,19 @@ def test_a_kill_after_any_step_of_making_is_mended(repository: Path, steps: int)
     assert_nothing_is_left(repository)
 
 
+def test_what_a_git_that_was_killed_holds_of_the_worktree_is_freed(repository: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(repository), "s-1", "MAKING", "1"])
+    (repository / ".git/refs/heads/gemba").mkdir()
+    (repository / ".git/refs/heads/gemba/s-1.lock").touch()
+    (repository / ".git/worktrees/s-1").mkdir(parents=True)
+    (repository / ".git/worktrees/s-1/locked").write_text("initializing\n")
+
+    make(str(repository), "s-1")
+
+    assert listed(repository / ".git/worktrees") == ["s-1"]
+    assert listed(repository / ".git/refs/heads/gemba") == ["s-1"]
+
+
 @pytest.mark.parametrize("steps", range(5))
 @pytest.mark.parametrize("then", ["release", "make"])
 def test_a_kill_after_any_step_of_leaving_is_mended(repository: Path, steps: int, then: str) -> None:

@@ -28,6 +28,7 @@ from gemba.sessions.worktree_place import (
     link,
     lock_reason,
     name_of,
+    place_of,
     read_record,
     words_of,
     worktrees_folder,
@@ -206,9 +207,14 @@ def clear(site: Site) -> None:
     record, entry = site.record, site.entry
     if record is None or record.phase is Phase.LEFT:
         return
-    for folder in (site.path, *(() if entry is None else (entry,))):
+    begun_entry = site.repository.shared / "worktrees" / site.path.name
+    entries = [entry, begun_entry if place_of(begun_entry) is None else None]
+    for folder in (site.path, *filter(None, entries)):
         if os.path.lexists(folder):
             shutil.rmtree(folder)
+    # A git that was killed leaves its lock on the branch. None of ours runs now, and nobody works on what is not whole.
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        (site.repository.shared / f"refs/heads/{site.branch}.lock").unlink()
 
 
 def drop_branch(site: Site) -> None:
