@@ -204,7 +204,7 @@ def test_requests_that_are_none_are_refused_and_change_nothing(start_run: StartR
     for request in ({}, {"op": "fly"}, {"op": "send"}, {"op": "send", "text": 5}, {"op": "stop", "grace": -1}):
         with pytest.raises(Conflict, match="unknown request; allowed: send"):
             ask_keeper(run.folder, **request)
-    for line in (b"no json\n", b"[1]\n", b"[" * 100_000 + b"\n", b"\xff\n"):
+    for line in (b"no json\n", b"{\n", b'{"op": "status"} {}\n', b"[1]\n", b"[" * 100_000 + b"\n", b"\xff\n"):
         assert b"a request is a JSON object" in _said(run.folder, line)
     assert _said(run.folder, b"x" * 5_000_000) == b""
 

@@ -25,7 +25,8 @@ def decode_json(data: bytes) -> object:
     text = data.decode().strip()
     try:
         value, end = _scan(text, 0)
-    except (StopIteration, RecursionError):
+    # SystemError: Python 3.11's scanner wants to raise an error of the module that is not loaded.
+    except (StopIteration, RecursionError, SystemError):
         raise ValueError("no JSON value") from None
     if end != len(text):
         raise ValueError("more than one JSON value")
