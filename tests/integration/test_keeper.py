@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gemba.errors import Conflict
-from gemba.sessions import transcript
+from gemba.errors import Conflict, Unusable
+from gemba.sessions import run_folder, transcript
 from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen
 from gemba.sessions.process import ProcessBackend
 from gemba.sessions.process_tree import marked, send_signal, start_time
@@ -21,6 +21,7 @@ from gemba.sessions.run_folder import (
     Ending,
     ask_keeper,
     keeper_command,
+    own_program,
     read_ending,
     starting,
     stop_kept,
@@ -150,6 +151,23 @@ def test_the_next_start_ends_what_a_killed_keeper_left(start_run: StartRun) -> N
     assert second.shown() == "again"
 
 
+def test_a_keeper_that_does_not_answer_is_told_and_stopped_all_the_same(
+    start_run: StartRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_folder, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(run_folder, "_END_SECONDS", 0.1)
+    run = start_run("sh", "-c", STAYING + "sleep 1000")
+    run.shows("they are there")
+    send_signal(run.keeper.process, signal.SIGSTOP)
+
+    with pytest.raises(Unusable, match="session agent: its keeper does not answer"):
+        run.backend.interrupt(run.folder)
+    run.backend.stop(run.folder, 0)
+
+    assert run.observed() == Observation(Seen.KILLED)
+    assert run.processes() == []
+
+
 @pytest.mark.chaos
 @pytest.mark.parametrize("seed", seeds(3, 100))
 def test_a_keeper_killed_at_any_moment_of_its_start_leaves_nothing_in_the_way(
@@ -236,6 +254,20 @@ def test_a_run_has_one_keeper(home: Path, start_run: StartRun) -> None:
     assert (second.returncode, second.stderr) == (1, b"another keeper has this run\n")
     assert run.keeper.run_id == run.start.run_id
     assert run.observed().seen is Seen.RUNNING
+
+
+@pytest.mark.parametrize("module", ["gemba.sessions.keeper", "gemba.sessions.builtin"])
+def test_what_every_start_pays_for_is_not_loaded(module: str) -> None:
+    slow = {"asyncio", "collections", "enum", "json", "pathlib", "re", "signal", "socket", "subprocess", "typing"}
+    command = own_program(module)
+    command[command.index("-c") + 1] = (
+        f"import sys; sys.path.append(sys.argv.pop(1)); import {module}; print(*sys.modules)"
+    )
+
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+    assert module in loaded
+    assert slow.isdisjoint(loaded), slow & set(loaded)
 
 
 # -- in a pane --------------------------------------------------------------------------------------------------------
