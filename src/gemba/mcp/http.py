@@ -26,7 +26,7 @@ from gemba.mcp import tools
 from gemba.mcp.daemon import OwnServer
 from gemba.mcp.headers import session_of
 from gemba.mcp.tool import Answer
-from gemba.mcp.waits import Waits
+from gemba.mcp.waits import Line, Waits
 from gemba.store.hub import Hub
 from gemba.watch import FolderWatch
 from gemba.wire import Refused
@@ -36,6 +36,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Context = ServerRequestContext[Any, Any]
 
+_LINE_KEY = "gemba.mcp.line"
 _NEVER = 2**63 - 1  # the id of an event that does not come
 _GRACE_SECONDS = 1.0
 
@@ -83,10 +84,12 @@ class McpServer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_request = scope["method"] != "GET"
+        line = scope[_LINE_KEY] = Line()
         self._open += is_request
         try:
             await self._manager.handle_request(scope, receive, send)
         finally:
+            line.hang_up()
             self._open -= is_request
             self._all_answered.set()
 
@@ -99,19 +102,21 @@ class McpServer:
         return _LISTED
 
     async def _call(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        request: Any = context.request
+        line: Line = request.scope[_LINE_KEY]
         try:
-            answer = await self._answer(context, params.name, params.arguments)
+            answer = await self._answer(context, params.name, params.arguments, line)
         except (Refused, OSError) as error:
             answer = tools.refused(error)
-        # Whether the client has it by now nobody can tell; the reply stays there to be asked for again.
-        await asyncio.to_thread(answer.delivered)
+        if line.is_open:  # more nobody can tell; a reply stays there to be asked for again
+            await asyncio.to_thread(answer.delivered)
         return CallToolResult(
             content=[TextContent(type="text", text=answer.text)],
             structured_content=answer.facts,
             is_error=answer.is_error,
         )
 
-    async def _answer(self, context: Context, name: str, given: object) -> Answer:
+    async def _answer(self, context: Context, name: str, given: object, line: Line) -> Answer:
         request: Any = context.request
         session = session_of(request.headers, home=str(self._app.home), workspace=str(self._app.workspace.root))
         server = OwnServer(self._app, request.scope[self._operator_key])
@@ -122,4 +127,4 @@ class McpServer:
         async def report(seconds: float, message: str) -> None:
             await context.session.report_progress(seconds, message=message)
 
-        return await self._waits.answer(found, report)
+        return await self._waits.answer(found, line, report)

@@ -24,11 +24,23 @@ PROGRESS_SECONDS = 5.0
 Report = Callable[[float, str], Awaitable[None]]  # seconds since it began, what it waits for
 
 
+class Line:
+    """The connection that a call came over. A client that hangs up hears nothing, so nothing is waited for."""
+
+    def __init__(self) -> None:
+        self.is_open = True
+        self.news = asyncio.Event()
+
+    def hang_up(self) -> None:
+        self.is_open = False
+        self.news.set()
+
+
 class Waits:
     """Belongs to an event loop; `run` is a task of it for as long as anybody may wait."""
 
     def __init__(self) -> None:
-        self._news: dict[asyncio.Event, str] = {}  # of each call, with the event whose reply it waits for
+        self._lines: dict[Line, str] = {}  # of the calls, each with the file of the reply that it waits for
         self._ending = False
 
     async def run(self, watch: FolderWatch) -> None:
@@ -45,14 +57,14 @@ class Waits:
         self._ending = True
         self._wake(None)
 
-    async def answer(self, waiting: Waiting, report: Report) -> Answer:
-        """What a call waits for. Refused when it is not to come, or the server ends."""
+    async def answer(self, waiting: Waiting, line: Line, report: Report) -> Answer:
+        """What a call waits for. Refused when it is not to come, nobody listens any more, or the server ends."""
         began = time.monotonic()
         told = began
-        with self._listening(waiting.reply_to) as news:
+        with self._listening(line, waiting.reply_to):
             await report(0.0, waiting.message)
-            while True:
-                news.clear()
+            while line.is_open:
+                line.news.clear()
                 found = await asyncio.to_thread(waiting.look)
                 if found is not None:
                     return found
@@ -62,21 +74,21 @@ class Waits:
                     told = time.monotonic()
                     await report(told - began, waiting.message)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), waiting.pause)
+                    await asyncio.wait_for(line.news.wait(), waiting.pause)
+        raise Refused(f"the client has hung up; {_how_to_go_on(waiting)}")
 
     @contextmanager
-    def _listening(self, reply_to: str) -> Iterator[asyncio.Event]:
-        news = asyncio.Event()
-        self._news[news] = f"{reply_to}.json"
+    def _listening(self, line: Line, reply_to: str) -> Iterator[None]:
+        self._lines[line] = f"{reply_to}.json"
         try:
-            yield news
+            yield
         finally:
-            del self._news[news]
+            del self._lines[line]
 
     def _wake(self, changed: set[str] | None) -> None:
-        for news, file in self._news.items():
+        for line, file in self._lines.items():
             if changed is None or file in changed:
-                news.set()
+                line.news.set()
 
 
 def _how_to_go_on(waiting: Waiting) -> str:
