@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gemba import wire
-from gemba.cli import ask, bridge, state
+from gemba.cli import ask, bridge, mcp, state
 from gemba.cli.main import COMMANDS, cli
 from gemba.escalations.escalation import MACHINE
 from gemba.event import NAMES
@@ -23,8 +23,9 @@ _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end 
 _INTRODUCTION = """\
 # Commands
 
-`gemba` is yours, `gemba-ask` and `gemba-state` are your agents', `gemba-bridge` is for their client's hooks. Every
-command but that has `--help` and `--json` (one object, or one a line where it goes on). Errors are one line on stderr.
+`gemba` is yours, `gemba-ask` and `gemba-state` are your agents', `gemba-bridge` is for their client's hooks and
+`gemba-mcp` for clients that speak MCP. Every command has `--help`, and all but those two have `--json` (one object, or
+one a line where it goes on). Errors are one line on stderr.
 
 | exit code | of `gemba` | of `gemba-ask` and `gemba-state` |
 |---|---|---|
@@ -50,7 +51,7 @@ def commands_page() -> str:
         sections.append((f"gemba {name}", _help(f"gemba {name}", found)))
         for part, command in found.commands.items() if isinstance(found, click.Group) else ():
             sections.append((f"gemba {name} {part}", _help(f"gemba {name} {part}", command)))
-    sections += [(command.name, command.help()) for command in (ask.COMMAND, state.COMMAND, bridge.COMMAND)]
+    sections += [(of.COMMAND.name, of.COMMAND.help()) for of in (ask, state, bridge, mcp)]
     return "\n".join([_INTRODUCTION, *(f"## {name}\n\n```\n{text}\n```\n" for name, text in sections)])
 
 
