@@ -29,6 +29,7 @@ from gemba.handoff.sections import read_sections
 from gemba.sessions import store as sessions
 from gemba.sessions.agents import usable
 from gemba.sessions.agents_file import read_agents
+from gemba.skills.library import read_library
 from gemba.store import events, migrate
 from gemba.text import storable
 
@@ -97,6 +98,7 @@ def diagnose(app: App) -> Diagnosis:
         _risk_rules(app),
         _context(app),
         _agents(app),
+        _skills(app),
         _audit(app),
         _channels(app),
         _notifications(failed),
@@ -279,6 +281,18 @@ def _agents(app: App) -> Check:
     if any(why_not is not None and agent.origin != "shipped" for agent, why_not in states):
         return Check("agents", label, "warn", detail, "your agents.toml names one that cannot be used here")
     return Check("agents", label, "ok", detail)
+
+
+def _skills(app: App) -> Check:
+    label = "Agent skills"
+    skills, findings = read_library(app.workspace.root)
+    wrong = [each for each in findings if each.severity != "note"]
+    if wrong:
+        first, rest = wrong[0], f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        hint = "`gemba skills lint` lists everything; a skill with an error is not used"
+        return Check("skills", label, "warn", f"{first.file}:{first.line}: {first.message}{rest}", hint)
+    own = sum(skill.source == "workspace" for skill in skills.values())
+    return Check("skills", label, "ok", f"{len(skills) - own} bundled, {own or 'none'} of your own")
 
 
 def _audit(app: App) -> Check:

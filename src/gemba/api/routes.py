@@ -10,7 +10,7 @@ import msgspec
 import gemba
 from gemba import clock
 from gemba.action import Nothing
-from gemba.api import escalation_reads, handoff_reads
+from gemba.api import escalation_reads, handoff_reads, skill_reads
 from gemba.api.read import Limit, Read, last_event
 from gemba.app import App
 from gemba.doctor import Diagnosis, diagnose
@@ -81,6 +81,7 @@ READS = (
     Read("/api/me", me, Nothing, Me, "Who am I here?", personal=True),
     *escalation_reads.READS,
     *handoff_reads.READS,
+    *skill_reads.READS,
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(

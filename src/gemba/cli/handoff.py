@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from gemba.cli.github import annotate
 from gemba.cli.handoff_dispatch import dispatch, dispatches
 from gemba.cli.handoff_submit import show, show_list, submit
 from gemba.cli.handoff_text import STDIN, on_one_line, read_bounded, reading, shown_name
@@ -253,9 +254,7 @@ def _annotate(name: str, text: bytes, verdict: Verdict) -> None:
     for each in verdict.findings:
         kind = "warning" if each.severity == "warning" else "error"
         place = {} if found is None or name == STDIN else {"file": click.format_filename(name), **_place(each, found)}
-        properties = {**place, "title": each.code}.items()
-        words = ",".join(f"{key}={_escaped(value, in_property=True)}" for key, value in properties)
-        click.echo(f"::{kind} {words}::{_escaped(f'{each.message} ({each.hint})')}")
+        annotate(kind, f"{each.message} ({each.hint})", **place, title=each.code)
 
 
 def _place(each: Finding, found: Found) -> dict[str, str]:
@@ -263,9 +262,3 @@ def _place(each: Finding, found: Found) -> dict[str, str]:
     if found.line and each.code.partition(":")[0] == rules.BODY.head:
         return {"line": str(found.line), "col": str(found.column)}
     return {"line": str(found.line_of_block or 1)}
-
-
-def _escaped(text: str, *, in_property: bool = False) -> str:
-    """A text as a workflow command takes it: nothing in it ends the line, nor the property."""
-    text = showable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return text.replace(":", "%3A").replace(",", "%2C") if in_property else text

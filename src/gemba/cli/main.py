@@ -43,6 +43,7 @@ COMMANDS = {
     "context": ("gemba.cli.context", "What is known of this project, and how it is updated."),
     "memory": ("gemba.cli.memory", "Decide what is remembered for later turns."),
     "agents": ("gemba.cli.agents", "Show which types of agents can be started here."),
+    "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),
     "install-bridge": ("gemba.cli.install_bridge", "Put hooks into Claude Code's settings."),
     "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),
     "operator": ("gemba.cli.operator", "Let others act under their own names."),

@@ -14,7 +14,10 @@ from gemba.cli.log import log_options, set_up_logging
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, home, open_workspace
 from gemba.escalations.policy_check import checked_settings
+from gemba.skills.library import read_library
 from gemba.threads import end_soon
+
+_MOST_WARNINGS = 20
 
 log = structlog.get_logger("gemba.serve")
 
@@ -67,8 +70,17 @@ def command(
         for channel in app.policies.channels.values():
             if channel.problem is not None:
                 log.warning("a channel reaches nobody", channel=channel.name, problem=channel.problem)
+        _warn_of_skills(app)
         serve(app, bind, _ready_json if as_json else _ready)
     end_soon()
+
+
+def _warn_of_skills(app: App) -> None:
+    wrong = [each for each in read_library(app.workspace.root).findings if each.severity != "note"]
+    for each in wrong[:_MOST_WARNINGS]:
+        log.warning("a skill has a fault", file=each.file, line=each.line, rule=each.rule, fault=each.message)
+    if len(wrong) > _MOST_WARNINGS:
+        log.warning("skills have more faults: `gemba skills lint` lists them", faults=len(wrong))
 
 
 def page_address(told: ServerFile, token: str) -> str:

@@ -39,10 +39,10 @@ _GUARDRAIL = re.compile(r"guard[ -]?rail|purview[ _]violation")
 
 
 class _Ask(NamedTuple):
-    """A flag --kind in the body: where it stands, and the word behind it."""
+    """A flag --kind in the body: where it stands, and what it says with the word behind it."""
 
     place: int
-    value: str
+    words: str
     is_blocker: bool
     is_literal: bool
 
@@ -69,16 +69,17 @@ def _asks(text: str) -> Iterator[_Ask]:
     for flag in _KIND.finditer(text):
         if flag[1]:  # another flag, unless the value was glued to it
             if _BLOCKER in flag[1]:
-                yield _Ask(flag.start(), flag[1], True, False)
+                yield _Ask(flag.start(), flag[0], True, False)
             continue
         start = _end(_GAP, text, flag.end())
-        value = text[start : _end(_VALUE, text, start)]
+        end = _end(_VALUE, text, start)
+        value = text[start:end]
         literal = _LITERAL.match(value)
         if literal is None:
             is_blocker = _BLOCKER in value or not holders.isdisjoint(re.findall(r"\w+", value))
         else:
             is_blocker = _BLOCKER in value or _OR_BLOCKER.match(text, start + literal.end()) is not None
-        yield _Ask(flag.start(), value, is_blocker, literal is not None)
+        yield _Ask(flag.start(), text[flag.start() : end], is_blocker, literal is not None)
 
 
 def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
@@ -89,7 +90,7 @@ def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
 def _blockers(plain: Plain, asks: list[_Ask]) -> Iterator[Fault]:
     for ask in asks:
         if ask.is_blocker:
-            yield Fault("coach-blocker", plain.line(ask.place), plain.shown(ask.place))
+            yield Fault("coach-blocker", plain.line(ask.place), ask.words)
     for pattern in (_TOOL, _FIELD):
         for found in pattern.finditer(plain.text):
             yield Fault("coach-blocker", plain.line(found.start()), found[0])
@@ -98,14 +99,14 @@ def _blockers(plain: Plain, asks: list[_Ask]) -> Iterator[Fault]:
 def _not_written_out(plain: Plain, asks: list[_Ask], calls: list[int]) -> Iterator[Fault]:
     for ask in asks:
         if not ask.is_literal and not ask.is_blocker and _is_in_call(plain.text, ask.place, calls):
-            yield Fault("kind-not-written-out", plain.line(ask.place), plain.shown(ask.place))
+            yield Fault("kind-not-written-out", plain.line(ask.place), ask.words)
 
 
 def _flags_not_written_out(plain: Plain, body: str, first_line: int) -> Iterator[Fault]:
     for line, found in hidden_flags(body, first_line):
         yield Fault("kind-not-written-out", line, found)
     for call in _EXPANDED.finditer(plain.text):
-        yield Fault("kind-not-written-out", plain.line(call.start()), plain.shown(call.start()))
+        yield Fault("kind-not-written-out", plain.line(call.start()), call[0])
 
 
 def _is_in_call(text: str, place: int, calls: list[int]) -> bool:

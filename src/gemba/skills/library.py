@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 
 from gemba import wire
-from gemba.skills.lint import lint
 from gemba.skills.rules import finding
 from gemba.skills.skill import MOST_BYTES, Document, Library, Source
 from gemba.text import storable
@@ -42,6 +41,8 @@ def read_paths(paths: Iterable[Path]) -> Library:
 
 
 def _judged(bundled: list[Document], own: Iterable[tuple[Path, str]]) -> Library:
+    from gemba.skills.lint import lint  # loads a parser of YAML, which most commands do without
+
     named = list(islice(own, MOST_FILES + 1))
     documents = [_document(path, shown) for path, shown in named[:MOST_FILES]]
     library = lint([*bundled, *documents])

@@ -31,10 +31,6 @@ class Plain(NamedTuple):
         """The line of a character; of the end of the text, its last one."""
         return self.lines[min(place, len(self.lines) - 1)]
 
-    def shown(self, place: int, characters: int = 60) -> str:
-        """What stands there, as far as a message shows it."""
-        return self.text[place : place + characters]
-
 
 def plain_text(body: str, first_line: int) -> Plain:
     parts: list[str] = []

@@ -4,6 +4,40 @@
  */
 
 export interface paths {
+    "/api/agent-skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Skills of agents, and what is wrong with others */
+        get: operations["agent_skills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agent-skills/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One skill with its body */
+        get: operations["agent_skill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals": {
         parameters: {
             query?: never;
@@ -944,6 +978,32 @@ export interface components {
             consolidation_required?: boolean;
             /** @default false */
             cross_check_required?: boolean;
+        };
+        /**
+         * AgentSkill
+         * @description A skill that agents can be given. `overrides`: it stands in the place of a bundled one. `body` in full only
+         *         where one skill is asked for.
+         */
+        AgentSkill: {
+            skill_id: string;
+            /** @enum {unknown} */
+            variety: "coach" | "manager";
+            description: string;
+            /** @enum {unknown} */
+            source: "bundled" | "workspace";
+            file: string;
+            /** @default false */
+            overrides?: boolean;
+            /** @default null */
+            body?: string | null;
+        };
+        /**
+         * AgentSkillList
+         * @description The skills that can be used, without their bodies, and the first findings of the linter.
+         */
+        AgentSkillList: {
+            skills: components["schemas"]["AgentSkill"][];
+            findings: components["schemas"]["SkillFinding"][];
         };
         /**
          * Answer
@@ -2073,6 +2133,19 @@ export interface components {
             needs_you: boolean;
         };
         /**
+         * SkillFinding
+         * @description Something about a file: which rule says so, where, and what helps.
+         */
+        SkillFinding: {
+            file: string;
+            line: number;
+            rule: string;
+            /** @enum {unknown} */
+            severity: "error" | "note" | "warning";
+            message: string;
+            hint: string;
+        };
+        /**
          * Snooze
          * @description Show it again after some seconds, or at a time.
          */
@@ -2276,6 +2349,84 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    agent_skills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSkillList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agent_skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSkill"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     approvals: {
         parameters: {
             query?: {
