@@ -1,6 +1,5 @@
 """Agents in real panes of a private tmux server: what is typed arrives, and what became of each is told apart."""
 
-import fcntl
 import json
 import os
 import pty
@@ -22,6 +21,7 @@ from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen, Start,
 from gemba.sessions.process_tree import start_time
 from gemba.sessions.run_folder import read_keeper
 from gemba.sessions.tmux import TmuxBackend
+from gemba.sessions.tmux_server import TmuxServer
 from gemba.testing import retry_until
 
 PYTHON = (sys.executable, "-I", "-S", "-u", "-c")
@@ -268,24 +268,31 @@ def test_a_server_that_died_is_told_from_the_last_pane_that_was_closed(floor: Fl
     assert floor.ended(again).seen == Seen.SERVER_DIED
 
 
-def test_two_hundred_runs_are_observed_without_asking_tmux(
+def test_two_hundred_runs_are_observed_with_one_question_to_tmux(
     floor: Floor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    living, _ = floor.listen(COOKED, session_id="living")
-    closed, _ = floor.listen(COOKED, session_id="closed")
+    kinds = {name: floor.listen(COOKED, session_id=name)[0] for name in ("living", "closed")}
     floor.tmux("kill-session", "-t", "=closed")
-    floor.ended(closed)
-    copies = [run_folder(floor.home, f"{run.session_id}-{number}") for number in range(99) for run in (living, closed)]
+    floor.ended(kinds["closed"])
+    copies = [run_folder(floor.home, f"{name}-{number}") for number in range(100) for name in kinds]
     for copy in copies:
-        shutil.copytree(run_folder(floor.home, copy.session_id.partition("-")[0]).path, copy.path, ignore=_sockets)
-    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+        shutil.copytree(kinds[copy.session_id.partition("-")[0]].path, copy.path, ignore=_sockets)
+    place = copies[1].path / "tmux.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), "started": 1}))
+    asked = tmp_path / "asked"
+    (tmp_path / "tmux").write_text(f'#!/bin/sh\necho >> "{asked}"\nexec {shutil.which("tmux")} "$@"\n')
+    (tmp_path / "tmux").chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        observed = floor.backend.observe(copies)
+        assert asked.read_text() == "\n"
+        assert {seen.seen for seen in floor.backend.observe(copies[::2]).values()} == {Seen.RUNNING}
+        assert asked.read_text() == "\n", "about living ones nobody is asked"
 
-    observed = floor.backend.observe([living, closed, *copies])
-
-    monkeypatch.undo()
     assert len(observed) == 200
-    assert {seen.seen for name, seen in observed.items() if name.startswith("living")} == {Seen.RUNNING}
-    assert {seen.seen for name, seen in observed.items() if name.startswith("closed")} == {Seen.VANISHED}
+    assert {observed[copy.session_id].seen for copy in copies[::2]} == {Seen.RUNNING}
+    assert {observed[copy.session_id].seen for copy in copies[3::2]} == {Seen.VANISHED}
+    assert observed[copies[1].session_id].seen == Seen.SERVER_DIED, "another server got the process id of its own"
 
 
 def _sockets(_: str, names: list[str]) -> list[str]:
@@ -373,7 +380,7 @@ def test_an_agent_is_given_its_own_environment_and_none_of_it_on_a_command_line(
             monkeypatch.setenv(name, value)
         report = "import json, os; print(*os.get_terminal_size(), json.dumps({**os.environ})); input()"
         run = floor.start(*PYTHON, report, env={**around, "SECRET": "s3cret-of-the-agent"})
-        retry_until(lambda: "}" in floor.backend.read(run, 50))
+        retry_until(lambda: b"}" in transcript.read_end(str(run.path), 100))
 
         printed = transcript.read_end(str(run.path), 100_000).decode()
         assert printed.startswith("200 50 {")
@@ -406,6 +413,13 @@ def test_two_homes_do_not_meet(floor: Floor, tmp_path: Path, open_floor_of: Call
     assert floor.seen(run).seen == Seen.RUNNING
 
 
+def test_a_word_for_tmux_stays_one_whatever_it_ends_in(floor: Floor) -> None:
+    server = TmuxServer(floor.home)
+    server.ensure()
+    words = ("a;", ";", "a\\;", "#")
+    assert server.ask(*(["display-message", "-p", word] for word in words)) == "".join(f"{word}\n" for word in words)
+
+
 # -- looking at it -----------------------------------------------------------------------------------------------------
 
 
@@ -430,14 +444,17 @@ def test_a_person_attaches_with_the_command_and_sees_what_the_agent_shows(floor:
         ["/bin/sh", "-c", command], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
     ) as person:
         os.close(theirs)
-        fcntl.fcntl(ours, fcntl.F_SETFL, os.O_NONBLOCK)
-        retry_until(lambda: shows(b"ready"))
-        os.write(ours, b"typed by hand")
-        read_as(kept, b"typed by hand")
-        os.write(ours, b"\x02d")  # detach
-        retry_until(lambda: shows(b"[detached"))
-        assert person.wait(5) == 0
-    os.close(ours)
+        os.set_blocking(ours, False)
+        try:
+            retry_until(lambda: shows(b"ready"))
+            os.write(ours, b"typed by hand")
+            read_as(kept, b"typed by hand")
+            floor.tmux("detach-client", "-s", "=session")
+            retry_until(lambda: shows(b"[detached"))
+            assert person.wait(5) == 0
+        finally:
+            person.kill()
+            os.close(ours)
     assert floor.seen(run).seen == Seen.RUNNING
 
 

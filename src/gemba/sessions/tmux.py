@@ -1,9 +1,9 @@
 """The tmux backend: an agent in a pane of the home's private tmux server, where a person can look and type as well.
 
-Whoever is in the pane gets text literally: it is pasted, so nothing in it presses a key, and a program that asks for
-bracketed paste gets it as one. The agent is kept by a keeper as anywhere else, so observing asks no tmux. A pane is
-found by its keeper's process: whatever a person splits, moves or scrolls there, the agent's own is meant. Called by
-whoever starts and reaches sessions, through the protocol of `backend.py`.
+The agent gets text literally: it is pasted, so nothing in it presses a key, and a program that asks for bracketed paste
+gets it as one. A keeper keeps the agent as anywhere else, so tmux is asked only about runs whose terminal went away,
+once for all of them. A pane is found by its keeper's process: whatever a person splits, moves or scrolls there, the
+agent's own is meant. Called by whoever starts and reaches sessions, through the protocol of `backend.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gemba.errors import Conflict, Unusable
 from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen, Start, known_key, literal
 from gemba.sessions.keeper_agent import PANE
 from gemba.sessions.process import read_lines
-from gemba.sessions.process_tree import Process, start_time
+from gemba.sessions.process_tree import Process
 from gemba.sessions.run_folder import (
     keeper_command,
     observe_kept,
@@ -88,7 +88,15 @@ class TmuxBackend:
         stop_kept(run, grace)
 
     def observe(self, runs: Sequence[RunFolder]) -> dict[str, Observation]:
-        return {run.session_id: _observe(run) for run in runs}
+        observed = {run.session_id: observe_kept(run) for run in runs}
+        hung_up = [run for run in runs if observed[run.session_id].ended_by is EndedBy.HANGUP]
+        server = self._server.running() if hung_up else None
+        for run in hung_up:
+            place = _read_place(run)
+            lives = place is not None and (place["pid"], place["started"]) == server
+            seen = Seen.VANISHED if lives else Seen.SERVER_DIED
+            observed[run.session_id] = observed[run.session_id]._replace(seen=seen)
+        return observed
 
     def attach(self, run: RunFolder) -> str | None:
         keeper, place = read_keeper(run), _read_place(run)
@@ -143,15 +151,6 @@ class TmuxBackend:
 def _keys(pane: str, *names: str) -> tuple[tuple[str, ...], ...]:
     """Press keys in the pane, which a person may have scrolled: the keys would go to that."""
     return ("copy-mode", "-q", "-t", pane), ("send-keys", "-t", pane, *names)
-
-
-def _observe(run: RunFolder) -> Observation:
-    observed = observe_kept(run)
-    if observed.ended_by is not EndedBy.HANGUP:
-        return observed
-    place = _read_place(run)
-    lives = place is not None and start_time(place["pid"]) == place["started"]
-    return observed._replace(seen=Seen.VANISHED if lives else Seen.SERVER_DIED)
 
 
 def _session_name(run: RunFolder) -> str:

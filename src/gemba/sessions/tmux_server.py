@@ -36,6 +36,7 @@ _INHERITED = ("PATH", "HOME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE")
 _OLDEST = (3, 2)
 _VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
 _LONGEST_SOCKET = 107  # bytes of a path that the kernel takes
+_WHO = ("display-message", "-p", "#{pid}")
 
 Command = Sequence[str]
 
@@ -65,8 +66,15 @@ class TmuxServer:
         """The server, started if there is none, with our options."""
         self._socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         options = [("set-option", "-gq", name, value) for name, value in _OPTIONS.items()]
-        told = self._run(["start-server"], *options, ["display-message", "-p", "#{pid}"])
+        told = self._run(["start-server"], *options, _WHO)
         return process_of(told)
+
+    def running(self) -> Process | None:
+        """The server that answers. One that was just killed still has a process, but answers no more."""
+        try:
+            return process_of(self.ask(_WHO))
+        except (TmuxFault, Unusable):
+            return None
 
     def ask(self, *commands: Command, given: str = "") -> str:
         """What a running server prints of commands that it runs one after another, up to the first that it refuses."""
@@ -98,7 +106,7 @@ class TmuxServer:
     def _unanswered(self) -> str | None:
         """What a server that runs says instead of answering: one of another version does so."""
         try:
-            self.ask(["display-message", "-p", "#{pid}"])
+            self.ask(_WHO)
         except TmuxFault as fault:
             return None if _is_absence(str(fault)) else f"the tmux server on {self._socket} does not answer: {fault}"
         except Unusable as error:
