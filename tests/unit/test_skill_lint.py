@@ -158,8 +158,13 @@ EXAMPLES = {
             (skill("gemba-ask --kind question --role manager --text x"), 8),
             (skill('gemba-ask --kind question \\\n  --role="manager"'), 9),
             (manager("gemba-ask --kind question --role 'coach'"), 8),
+            (skill("GEMBA_ROLE=manager gemba-ask --kind question --text x"), 8),
         ],
-        [skill("gemba-ask --role ROLE"), manager("A coach has another --role.\nThe coach says so.")],
+        [
+            skill("gemba-ask --role ROLE"),
+            skill("GEMBA_ROLE (coach or manager) is set."),
+            manager("A coach has another --role.\nThe coach says so."),
+        ],
     ),
     "guardrail-without-blocker": Examples(
         [
@@ -250,6 +255,8 @@ BLOCKERS = {
     "forbidden in words": "Never use --kind blocker.",
     "as one of several": "gemba-ask --kind question|blocker",
     "as one of two": "--kind question or blocker",
+    "as one of a list": "gemba-ask --kind question,blocker",
+    "as another one": "gemba-ask --kind `question` / `blocker`",
     "in braces": "gemba-ask --kind {question,blocker}",
     "in capitals": "gemba-ask --KIND BLOCKER",
     "with a colon": "--kind: blocker",
@@ -306,6 +313,7 @@ NO_BLOCKERS = {
     "a variable in a text": '```bash\ngemba-ask --kind question --text "deploy $APP?" --bead $BEAD --wait\n```',
     "a substitution in a text": '```bash\ngemba-ask --kind question --text "$(cat notes)"\n```',
     "a variable for an id": "gemba-ask --resume $ID --wait",
+    "the beginning of a sentence": "`gemba-ask --kind question`.\n\nBlockers, and blocker by blocker, are a manager's.",
     "the end of a sentence": "Ask with `gemba-ask --kind question`, then stop. (Or `--kind assumption`.)",
 }
 
@@ -442,7 +450,7 @@ def test_any_bytes_are_judged(data: bytes) -> None:
         library = lint([Document("f.md", text)])
 
         lines = text.count(b"\n") + text.count(b"\r") + 1
-        assert all(1 <= each.line <= lines + 1 and each.message and each.rule in RULES for each in library.findings)
+        assert all(1 <= each.line <= lines and each.message and each.rule in RULES for each in library.findings)
         assert bool(library.skills) == all(each.severity != "error" for each in library.findings)
 
 

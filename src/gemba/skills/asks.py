@@ -24,11 +24,11 @@ _FARTHEST = 4_000  # characters from the beginning of a call to one of its flags
 
 _CALL = re.compile(r"(?<![\w-])gemba-ask(?![\w-])")
 _KIND = re.compile(r"(?<!-)(?:--++|(?<!\w)-)kind(\w*+)(?!-)")
-_ROLE = re.compile(r"(?<!-)(?:--++|(?<!\w)-)role(?![\w-])")
+_ROLE = re.compile(r"(?<!-)(?:--++|(?<!\w)-)role(?![\w-])|gemba_role[ \t]?=")
 _GAP = re.compile(r"[\s=:,|()\[\]{}<>+]*+")
 _VALUE = re.compile(r"\$\([^()\n]{0,200}\)|\S{0,200}")
 _LITERAL = re.compile(rf"(?:{'|'.join(_OF_A_COACH)})(?![\w$-])")
-_OR_BLOCKER = re.compile(r"[^\w$]{0,10}(?:or|and)?[^\w$]{0,10}blocker")
+_OR_BLOCKER = re.compile(r"(?:[ \t]{0,4}[|/][ \t]{0,4}|,|[ \t]{1,4}(?:or|and)[ \t]{1,4})blocker\b")
 _TOOL = re.compile(r"raise[_-]?blocker")
 _FIELD = re.compile(r"(?<![\w-])kind\s{0,10}(?:[:=]{1,2}|=>)\s{0,10}[\[({]?\s{0,10}blocker")
 _HOLDS_BLOCKER = re.compile(r"(?<!\w)(\w{1,64}+)(?=[ \t]{0,8}(?:[:+?]?=|:|<<<|in\b)[^;\n]{0,200}?blocker)")
@@ -122,7 +122,7 @@ def _other_roles(plain: Plain, variety: str) -> Iterator[Fault]:
         start = _end(_GAP, plain.text, flag.end())
         word = re.match(r"\w{0,40}", plain.text[start : start + 40])
         if word is not None and word[0] in VARIETIES and word[0] != variety:
-            yield Fault("other-role", plain.line(flag.start()), f"--role {word[0]}")
+            yield Fault("other-role", plain.line(flag.start()), plain.text[flag.start() : start] + word[0])
 
 
 def _toothless(plain: Plain, asks: list[_Ask]) -> Iterator[Fault]:

@@ -73,8 +73,8 @@ def read_front_matter(text: str) -> FrontMatter:
     if closing is None:
         return FrontMatter({}, [Fault("front-matter-unclosed", 1)])
     keys = _Keys(text[start : closing.start()])
-    body = text[closing.end() + 1 :]
-    return FrontMatter(keys.values, keys.faults, body, text.count("\n", 0, closing.end()) + 2)
+    first_line = min(text.count("\n", 0, closing.end()) + 2, text.count("\n") + 1)
+    return FrontMatter(keys.values, keys.faults, text[closing.end() + 1 :], first_line)
 
 
 class _Keys:
