@@ -45,7 +45,12 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
+from gemba.sessions import starting
+from gemba.sessions.agents_file import find_agent, read_agents
 from gemba.sessions.ingest import Ingest
+from gemba.sessions.keeping import Keeping
+from gemba.sessions.process import ProcessBackend
+from gemba.sessions.tmux import TmuxBackend
 from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub
@@ -68,6 +73,7 @@ ACTIONS: tuple[Action, ...] = (
     *dispatching.ACTIONS,
     *handing_over.ACTIONS,
     *remembering.ACTIONS,
+    *starting.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -81,8 +87,10 @@ _REPLIES = Filter(
     )
     | {f"assumption.{end}" for end in ("overturned", "sent", "undelivered", "delivered")}
 )
+_SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0
+_GLANCE_SECONDS = 1.0  # between two looks at the agents that run
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
 _PRUNE_SECONDS = 3600.0
 
@@ -105,9 +113,18 @@ class App:
         self.started_at: int | None = None
         self.reply_trouble: str | None = None
         self.engine: Engine | None = None  # while it runs
+        self.keeping = Keeping(
+            database,
+            workspace,
+            home,
+            self.origin,
+            {"process": ProcessBackend(), "tmux": TmuxBackend(home)},
+            lambda tx, drafts: self.ingest.tell(tx, drafts),
+        )
         self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
         database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)
         database.surroundings["sections"] = partial(read_sections, workspace)
+        database.surroundings["agent"] = lambda name: find_agent(read_agents(workspace), name)
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
         database.on_commit.append(self.signal.tell)
 
@@ -139,6 +156,7 @@ class App:
         """What a running server would have done by now: take in new frames, ring alarms, write replies."""
         self.ingest.drain()
         self._ring()
+        self.keeping.keep()
         self.write_replies()
 
     def write_replies(self) -> None:
@@ -184,6 +202,7 @@ class App:
                         hub.run(),
                         self.signal.listen(hub.nudge),
                         self._follow_logs(),
+                        self._keep_sessions(hub),
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
                         self._ring_alarms(hub),
@@ -232,6 +251,14 @@ class App:
         with FolderWatch(str(self.home / "sessions")) as watch:
             self.ingest.look_again()
             await repeat_in_thread(lambda: self.ingest.follow(watch), interrupt=watch.wake)
+
+    async def _keep_sessions(self, hub: Hub) -> None:
+        while True:
+            seen = hub.last
+            alive = await patiently(self.keeping.keep, "sessions")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_GLANCE_SECONDS if alive else None):
+                    await hub.wait_for(seen, _SESSIONS)
 
     async def _deliver(self, hub: Hub) -> None:
         while True:

@@ -46,6 +46,8 @@ NAMES = {
     "assumption.sent": "the other decision is laid down once more for the agent",
     "assumption.delivered": "the agent has read that it was overturned",
     "assumption.undelivered": "the agent could not be told that it was overturned, and why",
+    "session.wanted": "somebody wants an agent started",
+    "session.unwanted": "somebody wants a session stopped",
     "rule.made": "the operator said how every ask of one wording is answered from now on",
     "rule.revoked": "the operator took a rule back",
     "approval.requested": "an agent wants to run a command that somebody has to approve first",

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 import gemba
@@ -17,8 +19,8 @@ from gemba.doctor import Diagnosis, diagnose
 from gemba.escalations.attention import Attention, AttentionQuery, measure
 from gemba.escalations.inbox import sessions_needing_you
 from gemba.escalations.policy_view import PolicyList, policies_view
-from gemba.sessions.session import SessionView
-from gemba.sessions.store import list_sessions
+from gemba.sessions.session import SessionView, Transcript
+from gemba.sessions.store import list_sessions, view_session
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -37,6 +39,12 @@ class Me(msgspec.Struct, frozen=True):
 
 class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Limit = 200
+
+
+class TranscriptQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many of the last lines."""
+
+    lines: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 200
 
 
 class SessionList(msgspec.Struct, frozen=True):
@@ -62,6 +70,15 @@ def sessions(app: App, query: SessionQuery) -> SessionList:
         return SessionList(list_sessions(connection, query.limit, sessions_needing_you(connection)), as_of)
 
 
+def session(app: App, _query: Nothing, *, id: str) -> SessionView:
+    with app.database.read() as connection:
+        return view_session(connection, id, sessions_needing_you(connection))
+
+
+def transcript(app: App, query: TranscriptQuery, *, id: str) -> Transcript:
+    return app.keeping.transcript(id, query.lines)
+
+
 def policies(app: App, _query: Nothing) -> PolicyList:
     return policies_view(app.policies)
 
@@ -83,6 +100,8 @@ READS = (
     *handoff_reads.READS,
     *skill_reads.READS,
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
+    Read("/api/sessions/{id}", session, Nothing, SessionView, "One session"),
+    Read("/api/sessions/{id}/transcript", transcript, TranscriptQuery, Transcript, "The end of what an agent shows"),
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

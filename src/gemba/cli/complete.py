@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-def ids_of(plural: str, **query: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Completes a parameter with the ids of a list, in the short form that `gemba inbox` shows."""
+def ids_of(
+    plural: str, *, whole: bool = False, **query: str
+) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Completes a parameter with the ids of a list, in the short form that `gemba inbox` shows, or as they are."""
 
     def complete(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -25,7 +27,7 @@ def ids_of(plural: str, **query: str) -> Callable[[click.Context, click.Paramete
         from gemba.text import one_line
 
         length = short_length(row["id"] for row in rows)
-        named = [(row["id"][-length:], one_line(_words(row), 60)) for row in rows]
+        named = [(row["id"] if whole else row["id"][-length:], one_line(_words(row), 60)) for row in rows]
         return [CompletionItem(id, help=words) for id, words in named if id.startswith(incomplete)]
 
     return complete

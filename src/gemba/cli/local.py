@@ -55,6 +55,7 @@ class LocalDoor:
                 with explained("the database failed"):
                     with self._app.database.transaction(self._operator) as tx:
                         result = action.verb(tx, prepared, **ids)
+                    self._app.keeping.keep()
                     self._app.write_replies()
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")

@@ -41,6 +41,7 @@ COMMANDS = {
     "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
     "handoff": ("gemba.cli.handoff", "Check the contract at the end of an agent's turn."),
     "context": ("gemba.cli.context", "What is known of this project, and how it is updated."),
+    "session": ("gemba.cli.session", "Start agents, see them, stop them."),
     "memory": ("gemba.cli.memory", "Decide what is remembered for later turns."),
     "agents": ("gemba.cli.agents", "Show which types of agents can be started here."),
     "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),

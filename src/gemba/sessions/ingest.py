@@ -222,11 +222,15 @@ class Ingest:
     def _apply(self, tx: Transaction, new: Sequence[Frame]) -> list[Draft]:
         """What the frames mean, told and carried out."""
         drafts = self._translate(tx, new) if new else []
+        self.tell(tx, drafts)
+        return drafts
+
+    def tell(self, tx: Transaction, drafts: Sequence[Draft]) -> None:
+        """Events, with all that follows from them; also of those that no frame brings."""
         for draft in drafts:
             tx.emit(draft)
         for project in self._projections:
             project(tx, drafts)
-        return drafts
 
     def _apply_singly(self, tx: Transaction, new: Sequence[Frame]) -> list[Draft]:
         """The same one by one: a frame that fails is dropped, with the reason, and takes no other one with it."""

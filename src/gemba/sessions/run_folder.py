@@ -26,6 +26,7 @@ from gemba.sessions.process_tree import Process, send_signal, start_time, wait_e
 from gemba.sessions.sweep import sweep
 from gemba.watch import FolderWatch
 
+ALREADY_STARTING = "run_starting"  # the code of a Conflict
 START_SECONDS = 20.0  # until a keeper has started its agent, on a busy machine
 _GLANCE = 0.1  # between two looks whether a keeper has ended without a word
 _ANSWER_SECONDS = 5.0
@@ -134,7 +135,7 @@ def _take(lock: int, run: RunFolder) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Conflict(f"session {run.session_id} is being started already", code="run_starting") from None
+        raise Conflict(f"session {run.session_id} is being started already", code=ALREADY_STARTING) from None
 
 
 def _refuse_living(run: RunFolder) -> None:

@@ -75,10 +75,28 @@ class Facts(msgspec.Struct, frozen=True):
     role: str | None = None
     prompts: tuple[Prompt, ...] = ()
     mode: str = wire.DEFAULT_MODE
+    stopping: bool = False  # somebody has stopped it: its end is theirs
+
+
+class RunView(msgspec.Struct, frozen=True):
+    """What Gemba started: where it works, and how it ended. `trouble` is why it could not be started."""
+
+    title: str
+    backend: str
+    folder: str | None
+    branch: str | None
+    dispatch_id: str | None
+    wanted: bool
+    started_by: str
+    started_at: str | None
+    ended_at: str | None
+    code: int | None
+    signal: int | None
+    trouble: str | None
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """A session as the API and the page show it."""
+    """A session as the API and the page show it; without a `run` somebody else started it."""
 
     id: str
     agent_type: str
@@ -91,3 +109,13 @@ class SessionView(msgspec.Struct, frozen=True):
     first_seen_at: str
     last_frame_at: str
     needs_you: bool
+    close_reason: str | None = None
+    run: RunView | None = None
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """The end of what an agent shows, without escape sequences, and the command with which a person looks at it."""
+
+    session_id: str
+    text: str
+    attach: str | None

@@ -19,6 +19,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    false,
     func,
     select,
     update,
@@ -27,10 +28,12 @@ from sqlalchemy import (
 from gemba import clock, wire
 from gemba.errors import Conflict, NotFound
 from gemba.event import Draft
+from gemba.sessions import runs
 from gemba.sessions.frames import Frame
 from gemba.sessions.log import Position
-from gemba.sessions.session import LIFECYCLE, Facts, Lifecycle, Prompt, ReportedState, SessionView
+from gemba.sessions.session import LIFECYCLE, Facts, Lifecycle, Prompt, ReportedState, RunView, SessionView
 from gemba.sessions.translator import agent_type_of
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import counters, metadata
 
@@ -80,6 +83,7 @@ sessions = Table(
     Column("first_seen_at", BigInteger, nullable=False),
     Column("last_frame_at", BigInteger, nullable=False),
     Column("origin", Text),  # the home that it writes to
+    Column("stopping", Boolean, nullable=False, server_default=false()),  # somebody has stopped it
     Index("sessions_by_last_frame", "last_frame_at"),
 )
 
@@ -176,7 +180,7 @@ def meet(tx: Transaction, batch: Sequence[Frame], origin: str) -> dict[str, Fact
     ids = {frame.session_id for frame in batch}
     agent_types = dict.fromkeys(ids, "") | {f.session_id: name for f in batch if (name := agent_type_of(f))}
     known = {row.id: row for row in tx.connection.execute(_known, {"ids": list(ids)})}
-    tx.insert_new(sessions, [_new_row(tx, id, agent_types[id], origin) for id in ids if id not in known], "id")
+    tx.insert_new(sessions, [new_row(tx, id, agent_types[id], origin) for id in ids if id not in known], "id")
     seen = [{"seen": id, "agent": agent_types[id], "now": tx.now, "home": origin} for id in known]
     if seen:
         tx.connection.execute(_heard_of, seen)
@@ -200,7 +204,7 @@ def agent_type_in(tx: Transaction, id: str) -> str:
 
 
 def _facts(row: Row[Any]) -> Facts:
-    return Facts(row.role, _prompts.decode(row.prompts), row.mode)
+    return Facts(row.role, _prompts.decode(row.prompts), row.mode, row.stopping)
 
 
 def save_prompts(tx: Transaction, prompts: dict[str, tuple[Prompt, ...]]) -> None:
@@ -227,7 +231,21 @@ def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
 def list_sessions(connection: Connection, limit: int, needing: Collection[str]) -> list[SessionView]:
     """The sessions heard of last; `needing` are those with an unresolved blocking escalation."""
     query = select(sessions).order_by(sessions.c.last_frame_at.desc(), sessions.c.id).limit(limit)
-    return [_view(row, row.id in needing) for row in connection.execute(query)]
+    found = connection.execute(query).all()
+    started = runs.of_sessions(connection, [row.id for row in found])
+    return [_view(row, row.id in needing, started.get(row.id)) for row in found]
+
+
+def get_session(connection: Connection, id: str) -> Row[Any]:
+    return rows.get(connection, sessions, id, "session")
+
+
+def view_session(connection: Connection, id: str, needing: Collection[str] = ()) -> SessionView:
+    return _view(get_session(connection, id), id in needing, runs.find(connection, id))
+
+
+def is_alive(tx: Transaction, id: str) -> bool:
+    return get_session(tx.connection, id).lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING)
 
 
 def count_sessions(connection: Connection) -> int:
@@ -260,7 +278,8 @@ def _changes(tx: Transaction, draft: Draft, so_far: dict[str, Any]) -> dict[str,
     return {}
 
 
-def _new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str, Any]:
+def new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str, Any]:
+    """A session that is heard of for the first time."""
     return {
         "id": id,
         "agent_type": agent_type,
@@ -275,10 +294,11 @@ def _new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str
         "first_seen_at": tx.now,
         "last_frame_at": tx.now,
         "origin": origin,
+        "stopping": False,
     }
 
 
-def _view(row: Any, blocked: bool) -> SessionView:
+def _view(row: Row[Any], blocked: bool, run: Row[Any] | None) -> SessionView:
     reported = ReportedState(row.reported_state) if row.reported_state else None
     alive = row.lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING)
     return SessionView(
@@ -293,4 +313,23 @@ def _view(row: Any, blocked: bool) -> SessionView:
         first_seen_at=clock.rfc3339(row.first_seen_at),
         last_frame_at=clock.rfc3339(row.last_frame_at),
         needs_you=blocked or (alive and reported is ReportedState.PROMPTING),
+        close_reason=row.close_reason,
+        run=None if run is None else _run_view(run),
+    )
+
+
+def _run_view(row: Row[Any]) -> RunView:
+    return RunView(
+        title=row.title,
+        backend=runs.agent_of(row).backend,
+        folder=row.folder,
+        branch=row.branch,
+        dispatch_id=row.dispatch_id,
+        wanted=row.wanted,
+        started_by=row.started_by,
+        started_at=None if row.started_at is None else clock.rfc3339(row.started_at),
+        ended_at=None if row.ended_at is None else clock.rfc3339(row.ended_at),
+        code=row.code,
+        signal=row.signal,
+        trouble=row.trouble,
     )

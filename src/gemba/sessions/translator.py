@@ -129,7 +129,8 @@ def _session_start(frame: Frame, payload: dict[str, Any], facts: Facts) -> Trans
 
 
 def _session_end(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
-    ended = {"to": "completed", "close_reason": "provider_exit", "cause": _bounded(payload)}
+    to, reason = ("stopped", "operator_stop") if facts.stopping else ("completed", "provider_exit")
+    ended = {"to": to, "close_reason": reason, "cause": _bounded(payload)}
     return Translation((_draft(frame, "session_transition", ended),), ())
 
 

@@ -903,6 +903,58 @@ export interface paths {
         /** Sessions, the one heard of last first */
         get: operations["sessions"];
         put?: never;
+        /** Start an agent */
+        post: operations["start_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One session */
+        get: operations["session"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop an agent and all that it started */
+        post: operations["stop_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The end of what an agent shows */
+        get: operations["transcript"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1807,6 +1859,30 @@ export interface components {
             with_logs?: boolean;
         };
         /**
+         * NewSession
+         * @description Which agent, and what it is to do. `id`: its name, else one is made; `mode`: another one than its type's;
+         *         `worktree`: false has it work in the workspace itself, where others may work too.
+         */
+        NewSession: {
+            agent: string;
+            /** @default  */
+            task?: string;
+            /** @default  */
+            title?: string;
+            /** @default null */
+            id?: string | null;
+            /** @default null */
+            role?: ("coach" | "manager") | null;
+            /** @default null */
+            mode?: ("balanced" | "cautious" | "dangerous") | null;
+            /** @default null */
+            bead_id?: string | null;
+            /** @default null */
+            dispatch_id?: string | null;
+            /** @default true */
+            worktree?: boolean;
+        };
+        /**
          * NextTurn
          * @description Why there is another one, for the record.
          */
@@ -2110,6 +2186,24 @@ export interface components {
             next_cursor: string | null;
             as_of: number;
         };
+        /**
+         * RunView
+         * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started.
+         */
+        RunView: {
+            title: string;
+            backend: string;
+            folder: string | null;
+            branch: string | null;
+            dispatch_id: string | null;
+            wanted: boolean;
+            started_by: string;
+            started_at: string | null;
+            ended_at: string | null;
+            code: number | null;
+            signal: number | null;
+            trouble: string | null;
+        };
         /** SessionList */
         SessionList: {
             sessions: components["schemas"]["SessionView"][];
@@ -2117,7 +2211,7 @@ export interface components {
         };
         /**
          * SessionView
-         * @description A session as the API and the page show it.
+         * @description A session as the API and the page show it; without a `run` somebody else started it.
          */
         SessionView: {
             id: string;
@@ -2131,6 +2225,10 @@ export interface components {
             first_seen_at: string;
             last_frame_at: string;
             needs_you: boolean;
+            /** @default null */
+            close_reason?: string | null;
+            /** @default null */
+            run?: components["schemas"]["RunView"] | null;
         };
         /**
          * SkillFinding
@@ -2217,6 +2315,15 @@ export interface components {
             role?: "assisting" | "primary";
             /** @default [] */
             adjacent_agents?: string[];
+        };
+        /**
+         * Transcript
+         * @description The end of what an agent shows, without escape sequences, and the command with which a person looks at it.
+         */
+        Transcript: {
+            session_id: string;
+            text: string;
+            attach: string | null;
         };
         /** UndoContext */
         UndoContext: {
@@ -4865,6 +4972,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_session: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSession"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_session: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transcript: {
+        parameters: {
+            query?: {
+                lines?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transcript"];
                 };
             };
             /** @description Refused */

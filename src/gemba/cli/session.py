@@ -1,0 +1,206 @@
+"""`gemba session`: start agents, see them, stop them. Works through the running server or, without one, by itself."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import click
+
+from gemba.cli.answer import standard_input
+from gemba.cli.complete import ids_of
+from gemba.cli.door import item_path, open_door
+from gemba.cli.show import age, headline, json_option, labelled, local_time, or_else, print_json, tell
+from gemba.text import showable
+
+_COLOURS = {"running": "green", "starting": "yellow", "failed": "red", "lost": "red"}
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Start agents, see what they do, stop them. Alone it lists them.
+
+    \b
+    Example:
+      gemba session start --agent builtin "run: make test"
+      gemba session
+      gemba session stop builtin-3fa9c1d2
+    """
+    or_else(ctx, show_list, as_json)
+
+
+@command.command(short_help="Start an agent.")
+@click.argument("task", default="")
+@click.option("--agent", required=True, metavar="TYPE", help="Which one; gemba agents lists them.")
+@click.option("--id", metavar="ID", help="Its name.  [default: one is made]")
+@click.option("--title", metavar="TEXT", help="For the lists.  [default: the task's first line]")
+@click.option("--role", type=click.Choice(["coach", "manager"]), help="What it may do: a coach raises no blocker.")
+@click.option("--mode", type=click.Choice(["dangerous", "balanced", "cautious"]), help="Instead of its type's.")
+@click.option("--bead", metavar="ID", help="The work item.")
+@click.option("--dispatch", metavar="ID", help="The dispatch that it works on.")
+@click.option("--here", is_flag=True, help="In the workspace itself, not in a worktree of its own.")
+@json_option
+@click.pass_obj
+def start(
+    folder: str | None,
+    /,
+    task: str,
+    agent: str,
+    here: bool,
+    as_json: bool,
+    bead: str | None,
+    dispatch: str | None,
+    **given: str | None,
+) -> None:
+    """Start an agent with TASK (`-`: standard input), in a git worktree and on a branch of its own.
+
+    \b
+    Example:
+      gemba session start --agent claude "Make the tests pass" --role manager
+      gemba session start --agent command - < task.md
+    """
+    body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    body |= {"agent": agent, "task": standard_input() if task == "-" else task, "worktree": not here}
+    body |= {name: value for name, value in (("bead_id", bead), ("dispatch_id", dispatch)) if value is not None}
+    with open_door(folder) as door:
+        made = door.post("/api/sessions", body)
+    tell(made, as_json, f"started {showable(made['id'])}; gemba session show {showable(made['id'])} tells how it goes")
+
+
+@command.command("list", short_help="Show the sessions.")
+@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
+@json_option
+@click.pass_obj
+def show_list(folder: str | None, limit: int = 50, as_json: bool = False) -> None:
+    """Show the sessions, the one heard of last first.
+
+    \b
+    Example:
+      gemba session list --limit 10
+    """
+    with open_door(folder) as door:
+        page = door.get("/api/sessions", limit=limit)
+    if as_json:
+        print_json(page)
+        return
+    for item in page["sessions"]:
+        click.echo("\n".join(_lines(item)) + "\n")
+    click.echo(f"{len(page['sessions'])} shown." if page["sessions"] else "No agent was heard of yet.")
+
+
+@command.command(short_help="Show one session.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@json_option
+@click.pass_obj
+def show(folder: str | None, id: str, as_json: bool) -> None:
+    """Show the session ID: what it does, where, and how it ended.
+
+    \b
+    Example:
+      gemba session show builtin-3fa9c1d2
+    """
+    with open_door(folder) as door:
+        item = door.get(item_path("sessions", id))
+    if as_json:
+        print_json(item)
+    else:
+        click.echo("\n".join(_lines(item) + _details(item)))
+
+
+@command.command(short_help="Stop an agent.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@json_option
+@click.pass_obj
+def stop(folder: str | None, id: str, as_json: bool) -> None:
+    """Stop the session ID and everything it started. Its worktree and its branch stay.
+
+    \b
+    Example:
+      gemba session stop builtin-3fa9c1d2
+    """
+    with open_door(folder) as door:
+        item = door.post(f"{item_path('sessions', id)}/stop", {})
+    tell(
+        item,
+        as_json,
+        f"{showable(id)} is being stopped" if item["run"]["ended_at"] is None else f"{showable(id)} is over",
+    )
+
+
+@command.command(short_help="Show what an agent printed.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@click.option("--lines", type=click.IntRange(1, 5000), default=50, show_default=True, help="How many of the last.")
+@json_option
+@click.pass_obj
+def transcript(folder: str | None, id: str, lines: int, as_json: bool) -> None:
+    """Show the end of what the session ID shows.
+
+    \b
+    Example:
+      gemba session transcript builtin-3fa9c1d2 --lines 200
+    """
+    with open_door(folder) as door:
+        found = door.get(f"{item_path('sessions', id)}/transcript", lines=lines)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(showable(found["text"]))
+
+
+@command.command(short_help="Say how to look at an agent.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@json_option
+@click.pass_obj
+def attach(folder: str | None, id: str, as_json: bool) -> None:
+    """Print the command with which you look at the session ID in its terminal, and type there.
+
+    \b
+    Example:
+      gemba session attach claude-3fa9c1d2
+    """
+    with open_door(folder) as door:
+        found = door.get(f"{item_path('sessions', id)}/transcript", lines=1)
+    if found["attach"] is None:
+        raise click.ClickException(
+            f"{showable(id)} has no terminal to look at; gemba session transcript shows its words"
+        )
+    tell({"session_id": found["session_id"], "attach": found["attach"]}, as_json, found["attach"])
+
+
+def _lines(item: dict[str, Any]) -> list[str]:
+    state = item["lifecycle"]
+    needs = "needs you" if item["needs_you"] else None
+    facts = [item["agent_type"], item["reported_state"], needs, item["bead_id"], f"{age(item['last_frame_at'])} ago"]
+    lines = headline(state, _COLOURS.get(state), item["id"], facts)
+    return (
+        lines + labelled("task:", item["run"]["title"], whole=False) if item["run"] and item["run"]["title"] else lines
+    )
+
+
+def _details(item: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    run = item["run"]
+    if run is None:
+        return labelled("run:", "somebody else started it")
+    for label, name in (
+        ("folder:", "folder"),
+        ("branch:", "branch"),
+        ("dispatch:", "dispatch_id"),
+        ("trouble:", "trouble"),
+    ):
+        if run[name]:
+            lines += labelled(label, run[name])
+    if run["started_at"]:
+        lines += labelled("started:", f"{local_time(run['started_at'])}, by {run['started_by']}")
+    if run["ended_at"]:
+        lines += labelled("ended:", f"{local_time(run['ended_at'])}, {_ending(item)}")
+    return lines
+
+
+def _ending(item: dict[str, Any]) -> str:
+    run, reason = item["run"], (item["close_reason"] or "").replace("_", " ")
+    if run["signal"] is not None:
+        return f"{reason}, by {signal.Signals(run['signal']).name}"
+    return reason if run["code"] is None else f"{reason}, with code {run['code']}"

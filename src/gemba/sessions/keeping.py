@@ -1,0 +1,223 @@
+"""The runs of one home and workspace, kept as they are wanted: what is missing is started, what is redundant stopped,
+and what has ended is written down.
+
+One round looks at everything and does what `reconcile` says. Every step can be repeated, so a kill at any point is made
+up for by the next round, of this process or of one that starts after it: a run is known by its id, and lives on with
+its keeper while no server does. Blocking: called by `app.py` in a thread of its own, and by commands without a server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import structlog
+from sqlalchemy import Row
+
+from gemba.config import Workspace
+from gemba.errors import Conflict, GembaError
+from gemba.event import Draft
+from gemba.sessions import preamble_file, runs, store, worktree
+from gemba.sessions.agents import Agent, environment_of
+from gemba.sessions.backend import Backend, RunFolder, Start, run_folder
+from gemba.sessions.launch import Launch, launch
+from gemba.sessions.preamble import compose
+from gemba.sessions.reconcile import Ending, Found, Run, plan
+from gemba.sessions.run_folder import ALREADY_STARTING, read_keeper
+from gemba.sessions.session import Lifecycle, Transcript
+from gemba.store.database import REFUSALS, Database, Transaction
+
+_AT_ONCE = 8  # sessions that are started, or stopped, beside each other
+_GRACE = 5.0  # seconds between a request to end and force
+# Of the server's own surroundings, what must not reach an agent: it has its own, or none.
+_NOT_PASSED_ON = ("GEMBA_", "TMUX", "CLAUDECODE", "CLAUDE_CODE_")
+
+log = structlog.get_logger("gemba.sessions")
+
+Tell = Callable[[Transaction, Sequence[Draft]], None]
+
+
+class Keeping:
+    """`tell` emits events and has every projection follow them, as for those that frames bring."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspace: Workspace,
+        home: Path,
+        origin: str,
+        backends: Mapping[str, Backend],
+        tell: Tell,
+    ) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._home = home
+        self._origin = origin
+        self._backends = backends
+        self._tell = tell
+
+    def keep(self) -> bool:
+        """One round; whether anything lives, so that there is more to come."""
+        rows = {row.session_id: row for row in self._rows()}
+        if not rows:
+            return False
+        made = plan([_run(row) for row in rows.values()], self._found(list(rows.values())))
+        with ThreadPoolExecutor(_AT_ONCE, "sessions") as pool:
+            # Each step to its end before the next: nothing starts beside what is about to stop.
+            list(pool.map(lambda id: self._stop(rows[id]), made.stops))
+            for ending in made.ends:
+                self._end(rows[ending.session_id], ending)
+            for session_id in made.running:
+                self._came_up(rows[session_id])
+            list(pool.map(lambda id: self._start(rows[id]), made.starts))
+        return len(made.ends) < len(rows)
+
+    # ---- looking
+
+    def transcript(self, session_id: str, lines: int) -> Transcript:
+        """Of a session that runs, or ran, here; Conflict where that is elsewhere."""
+        with self._database.read() as connection:
+            store.get_session(connection, session_id)
+            row = runs.find(connection, session_id)
+        if row is None or row.origin != self._origin:
+            where = "by somebody else" if row is None else "by a server of another home"
+            raise Conflict(f"session {session_id} was started {where}: what it shows is not here", code="elsewhere")
+        backend, folder = self._backend(row), self._folder(session_id)
+        return Transcript(session_id, backend.read(folder, lines), backend.attach(folder))
+
+    def _rows(self) -> Sequence[Row[Any]]:
+        with self._database.read() as connection:
+            return runs.to_keep(connection, self._origin, str(self._workspace.root))
+
+    def _found(self, rows: Sequence[Row[Any]]) -> dict[str, Found]:
+        """What is seen of those that were started at all; each backend is asked once."""
+        found: dict[str, Found] = {}
+        for name, backend in self._backends.items():
+            kept = {
+                row.session_id: keeper.run_id
+                for row in rows
+                if runs.agent_of(row).backend == name and (keeper := read_keeper(self._folder(row.session_id)))
+            }
+            if kept:
+                seen = backend.observe([self._folder(session_id) for session_id in kept])
+                found |= {id: Found(run_id, seen[id]) for id, run_id in kept.items()}
+        return found
+
+    def _backend(self, row: Row[Any]) -> Backend:
+        return self._backends[runs.agent_of(row).backend]
+
+    def _folder(self, session_id: str) -> RunFolder:
+        return run_folder(self._home, session_id)
+
+    # ---- doing
+
+    def _stop(self, row: Row[Any]) -> None:
+        self._backend(row).stop(self._folder(row.session_id), _GRACE)
+
+    def _start(self, row: Row[Any]) -> None:
+        try:
+            tree = self._make_tree(row)
+            folder = str(self._workspace.root) if tree is None else tree.folder
+            with self._database.transaction() as tx:
+                # Before it starts: whoever ends it has to know where its block stands.
+                runs.change(tx, row.session_id, folder=folder, branch=None if tree is None else tree.branch)
+            has_started = self._launch(row, folder)
+        except REFUSALS:
+            raise  # the database's; it is tried again
+        except Exception as error:
+            log.warning("a session could not be started", session_id=row.session_id, exc_info=True)
+            reason = error.message if isinstance(error, GembaError) else f"Gemba failed on it: {type(error).__name__}"
+            self._end(row, Ending(row.session_id, Lifecycle.FAILED, "not_started"), reason)
+        else:
+            if has_started:
+                self._came_up(row)
+
+    def _make_tree(self, row: Row[Any]) -> worktree.Worktree | None:
+        return worktree.make(str(self._workspace.root), row.session_id, self._lives) if row.own_tree else None
+
+    def _lives(self, session_id: str) -> bool:
+        with self._database.read() as connection:
+            row = runs.find(connection, session_id)
+        return row is not None and row.ended_at is None
+
+    def _launch(self, row: Row[Any], folder: str) -> bool:
+        """False while another process starts the same."""
+        agent = runs.agent_of(row)
+        with self._database.read() as connection:
+            session = store.get_session(connection, row.session_id)
+        manners = preamble_file.read_manners(self._workspace, session.mode)
+        how = launch(agent, compose(row.session_id, session.mode, session.role, manners), row.task, str(self._home))
+        if how.block is not None:
+            preamble_file.put_block(Path(folder) / agent.instructions, row.session_id, how.block)
+        try:
+            self._backends[agent.backend].start(self._what_to_start(row, agent, session, how, folder))
+        except Conflict as conflict:
+            if conflict.code == ALREADY_STARTING:
+                return False
+            keeper = read_keeper(self._folder(row.session_id))
+            if keeper is None or keeper.run_id != row.run_id:
+                raise  # it is another run that lives there; else ours was started before a crash
+        return True
+
+    def _what_to_start(self, row: Row[Any], agent: Agent, session: Row[Any], how: Launch, folder: str) -> Start:
+        ours = {
+            "GEMBA_WORKSPACE": str(self._workspace.root),
+            "GEMBA_HOME": str(self._home),
+            "GEMBA_AGENT_TYPE": agent.name,
+            "GEMBA_INTERACTION_MODE": session.mode,
+            "GEMBA_ROLE": session.role or "",
+            "GEMBA_DISPATCH_ID": row.dispatch_id or "",
+        }
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_PASSED_ON)}
+        env = {
+            **inherited,
+            **environment_of(agent, os.environ),
+            **{name: value for name, value in ours.items() if value},
+        }
+        return Start(
+            session_id=row.session_id,
+            run_id=row.run_id,
+            folder=str(self._folder(row.session_id).path),
+            command=how.command,
+            env=env,
+            cwd=folder,
+            stdin=how.stdin,
+            keep_stdin=not agent.headless,
+            terminal=agent.terminal,
+            output_limit=agent.limits.output_bytes,
+            max_seconds=agent.limits.max_seconds or None,
+        )
+
+    # ---- writing down
+
+    def _came_up(self, row: Row[Any]) -> None:
+        with self._database.transaction() as tx:
+            if runs.get_locked(tx, row.session_id).started_at is not None:
+                return
+            runs.change(tx, row.session_id, started_at=tx.now)
+            self._tell(
+                tx, [Draft("session_transition", {"to": "running", "cause": {"run": row.run_id}}, row.session_id)]
+            )
+
+    def _end(self, row: Row[Any], how: Ending, trouble: str | None = None) -> None:
+        """What it left in its folder goes first: a kill before the end is written down has it done again."""
+        self._take_out_block(row)
+        said = {"to": how.to, "close_reason": how.reason, "code": how.code, "signal": how.signal, "trouble": trouble}
+        with self._database.transaction() as tx:
+            # Its client may have told of its end before.
+            if runs.end(tx, how, trouble) and store.is_alive(tx, row.session_id):
+                self._tell(tx, [Draft("session_transition", said, row.session_id)])
+
+    def _take_out_block(self, row: Row[Any]) -> None:
+        file = runs.agent_of(row).instructions
+        if file and row.folder:
+            with contextlib.suppress(GembaError):  # a person has put something else there
+                preamble_file.take_out_block(Path(row.folder) / file, row.session_id)
+
+
+def _run(row: Row[Any]) -> Run:
+    return Run(row.session_id, row.run_id, row.wanted, row.started_at is not None)

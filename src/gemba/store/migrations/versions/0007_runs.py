@@ -1,0 +1,38 @@
+"""Sessions that Gemba starts itself."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    op.add_column("sessions", sa.Column("stopping", sa.Boolean, nullable=False, server_default=sa.false()))
+    op.create_table(
+        "runs",
+        sa.Column("session_id", sa.Text, primary_key=True),
+        sa.Column("run_id", sa.Text, nullable=False),
+        sa.Column("origin", sa.Text, nullable=False),
+        sa.Column("workspace", sa.Text, nullable=False),
+        sa.Column("agent_type", sa.Text, nullable=False),
+        sa.Column("agent", sa.Text, nullable=False),
+        sa.Column("task", sa.Text, nullable=False),
+        sa.Column("title", sa.Text, nullable=False),
+        sa.Column("dispatch_id", sa.Text),
+        sa.Column("own_tree", sa.Boolean, nullable=False),
+        sa.Column("folder", sa.Text),
+        sa.Column("branch", sa.Text),
+        sa.Column("wanted", sa.Boolean, nullable=False),
+        sa.Column("started_by", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("started_at", sa.BigInteger),
+        sa.Column("ended_at", sa.BigInteger),
+        sa.Column("code", sa.Integer),
+        sa.Column("signal", sa.Integer),
+        sa.Column("trouble", sa.Text),
+    )
+    op.create_index("runs_to_keep", "runs", ["origin", "workspace", "ended_at"])
+    op.create_index("runs_by_type", "runs", ["workspace", "agent_type", "created_at"])

@@ -1,0 +1,216 @@
+"""Sessions that Gemba starts: real agents, kept as they are wanted, on both databases."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from gemba.app import ACTIONS, App
+from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
+from gemba.sessions.backend import run_folder
+from gemba.sessions.run_folder import read_keeper, stop_kept
+from gemba.sessions.session import SessionView
+from gemba.sessions.store import view_session
+from gemba.store import events
+from gemba.testing import retry_until
+
+# A shell that runs its task; the preamble stands in a file, where it disturbs nobody.
+AGENTS = """
+[agent.worker]
+command = ["sh"]
+prompt = "stdin"
+instructions = "CLAUDE.md"
+max_parallel = 2
+
+[agent.worker.limits]
+runs_per_hour = 3
+"""
+
+
+class Floor:
+    """An app, its agents, and one round of keeping after another until something is so."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    def act(self, path: str, body: dict[str, Any], **ids: str) -> SessionView:
+        (action,) = (action for action in ACTIONS if action.path == path)
+        prepared = action.prepared(self.app.database.surroundings, msgspec.convert(body, action.body))
+        with self.app.database.transaction() as tx:
+            view: SessionView = action.verb(tx, prepared, **ids)
+        return view
+
+    def start(self, task: str, agent: str = "worker", **more: Any) -> str:
+        return self.act("/api/sessions", {"agent": agent, "task": task, **more}).id
+
+    def stop(self, id: str) -> SessionView:
+        return self.act("/api/sessions/{id}/stop", {}, id=id)
+
+    def get(self, id: str) -> SessionView:
+        with self.app.database.read() as connection:
+            return view_session(connection, id)
+
+    def until(self, id: str, lifecycle: str) -> SessionView:
+        def kept() -> SessionView | None:
+            self.app.ingest.drain()
+            self.app.keeping.keep()
+            view = self.get(id)
+            return view if view.lifecycle == lifecycle else None
+
+        found = retry_until(kept, timeout=60)
+        assert found is not None
+        return found
+
+    def transitions(self, id: str) -> list[str]:
+        with self.app.database.read() as connection:
+            found = events.read_after(connection, 0, 10_000)
+        told = [event for event in found if event.name == "session_transition" and event.session_id == id]
+        return [msgspec.json.decode(event.payload)["to"] for event in told]
+
+
+@pytest.fixture
+def floor(app: App, workspace: Path) -> Iterator[Floor]:
+    (workspace / ".gemba" / "agents.toml").write_text(AGENTS)
+    for command in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "-m", "one"]):
+        subprocess.run(["git", *command], cwd=workspace, check=True)
+    floor = Floor(app)
+    try:
+        yield floor
+    finally:
+        for folder in (app.home / "runs").glob("*"):
+            stop_kept(run_folder(app.home, folder.name), 0)
+
+
+def test_an_agent_works_in_a_tree_of_its_own_and_its_end_is_written_down(floor: Floor, workspace: Path) -> None:
+    id = floor.start("run: echo hello\nrun: git branch --show-current", "builtin", role="manager", bead_id="B-1")
+    assert (floor.get(id).lifecycle, floor.get(id).role, floor.get(id).bead_id) == ("starting", "manager", "B-1")
+
+    ended = floor.until(id, "completed")
+
+    assert ended.run is not None
+    assert (ended.close_reason, ended.run.code, ended.run.wanted) == ("provider_exit", 0, False)
+    assert ended.run.folder == str(workspace / ".gemba" / "worktrees" / id)
+    assert ended.run.branch == f"gemba/{id}"
+    shown = floor.app.keeping.transcript(id, 50)
+    assert "hello" in shown.text
+    assert f"gemba/{id}" in shown.text
+    assert shown.attach is None
+    assert floor.transitions(id)[-1:] == ["completed"]
+
+
+@pytest.mark.parametrize(("task", "lifecycle", "code"), [("exit 3", "failed", 3), ("exit 0", "completed", 0)])
+def test_an_agent_that_speaks_no_frames_is_judged_by_its_exit(
+    floor: Floor, task: str, lifecycle: str, code: int
+) -> None:
+    id = floor.start(task)
+
+    ended = floor.until(id, lifecycle)
+
+    assert ended.run is not None
+    assert (ended.run.code, ended.run.signal) == (code, None)
+    assert floor.transitions(id) == ["running", lifecycle]
+
+
+def test_a_stop_ends_everything_that_the_agent_started_and_is_the_operators(floor: Floor, tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    id = floor.start(f"(setsid sleep 1000 & echo $! > {left}); trap '' TERM; sleep 1000", worktree=False)
+    floor.until(id, "running")
+    child = int(retry_until(lambda: left.exists() and left.read_text().strip(), timeout=60))
+
+    floor.stop(id)
+    ended = floor.until(id, "stopped")
+    floor.stop(id)  # again is no other
+
+    assert ended.close_reason == "operator_stop"
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+    assert floor.transitions(id) == ["running", "stopped"]
+
+
+def test_what_is_stopped_before_it_started_never_starts(floor: Floor) -> None:
+    id = floor.start("echo never")
+    floor.stop(id)
+
+    ended = floor.until(id, "stopped")
+
+    assert ended.run is not None
+    assert ended.run.started_at is None
+    assert not run_folder(floor.app.home, id).path.exists()
+
+
+@pytest.mark.parametrize("victim", ["agent", "keeper"])
+def test_an_agent_that_is_killed_has_failed(floor: Floor, victim: str) -> None:
+    id = floor.start("kill -9 $$" if victim == "agent" else "sleep 1000")
+    if victim == "keeper":
+        floor.until(id, "running")
+        keeper = read_keeper(run_folder(floor.app.home, id))
+        assert keeper is not None
+        os.kill(keeper.process[0], signal.SIGKILL)
+
+    assert floor.until(id, "failed").close_reason == "killed"
+
+
+def test_a_start_that_nobody_lived_to_write_down_is_found(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = floor.start("sleep 1000")
+    with monkeypatch.context() as patch:
+        patch.setattr(floor.app.keeping, "_came_up", lambda _row: None)
+        floor.app.keeping.keep()
+    assert floor.get(id).lifecycle == "starting"
+    before = read_keeper(run_folder(floor.app.home, id))
+
+    floor.until(id, "running")
+
+    assert read_keeper(run_folder(floor.app.home, id)) == before
+    assert floor.transitions(id) == ["running"]
+
+
+def test_the_preamble_stands_in_the_clients_file_while_the_agent_lives(floor: Floor, workspace: Path) -> None:
+    (workspace / "CLAUDE.md").write_text("Mine.\n")
+    id = floor.start("cat CLAUDE.md; until [ -e go ]; do :; done", worktree=False)
+    floor.until(id, "running")
+    retry_until(lambda: "gemba-ask" in floor.app.keeping.transcript(id, 500).text, timeout=60)
+
+    (workspace / "go").touch()
+    floor.until(id, "completed")
+
+    assert (workspace / "CLAUDE.md").read_text() == "Mine.\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "words"),
+    [
+        ({"agent": "nobody"}, NotFound, "no agent type is called"),
+        ({"agent": "codex", "task": "x"}, Unusable, "codex is not on PATH"),
+        ({"agent": "worker", "task": " \n"}, Invalid, "the task is empty"),
+        ({"agent": "command", "task": "x"}, Unusable, "no command is given"),
+    ],
+)
+def test_what_cannot_run_is_refused_and_nothing_changes(
+    floor: Floor, body: dict[str, Any], error: type[GembaError], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        floor.act("/api/sessions", body)
+    with floor.app.database.read() as connection:
+        assert events.last_id(connection) == 0
+
+
+def test_no_more_run_than_their_type_allows(floor: Floor) -> None:
+    first = floor.start("exit 0")
+    floor.start("exit 0")
+    with pytest.raises(Conflict, match="2 run at once; allowed: 2"):
+        floor.start("exit 0")
+    floor.until(first, "completed")
+    floor.until(floor.start("exit 0"), "completed")
+    with pytest.raises(Conflict, match="3 were started within the hour; allowed: 3"):
+        floor.start("exit 0")
+
+
+def test_an_id_is_given_once(floor: Floor) -> None:
+    floor.start("exit 0", id="mine")
+    with pytest.raises(Conflict, match="there is a session mine already"):
+        floor.start("exit 0", id="mine")
