@@ -177,8 +177,9 @@ def workspace_above(folder: str) -> str:
     One that is committed, and so lies in a session's worktree as well, makes that no workspace of its own.
     """
     logs = os.path.realpath(home())
-    outside = os.path.realpath(folder).partition("/.gemba/worktrees/")[0] or "/"
-    for place in _upwards(folder and outside):
+    # Nobody knows the real path of a folder that was deleted under its agent.
+    outside = folder and (os.path.realpath(folder).partition("/.gemba/worktrees/")[0] or "/")
+    for place in _upwards(outside):
         marker = os.path.join(place, ".gemba")
         if not os.path.isdir(marker):
             continue
