@@ -11,6 +11,7 @@ from gemba import wire
 from gemba.wire import Refused
 
 NEXT = {"blocking": "stop and wait for the reply", "advisory": "go on", None: "go on"}
+NO_OPERATOR = "no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init"
 
 
 class Session:
@@ -161,9 +162,6 @@ def ask_payload(
 def recorded(event_id: str, urgency: str | None) -> str:
     """What an asker is told of its ask: the id, and whether to stop or to go on."""
     return f"{event_id} {urgency or 'recorded'}: {NEXT[urgency]}"
-
-
-NO_OPERATOR = "no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init"
 
 
 def told_of_turns(count: int) -> str:

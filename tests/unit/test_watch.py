@@ -2,6 +2,7 @@
 
 import errno
 import os
+import select
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,18 @@ def test_a_change_is_reported_once(watching: FolderWatch, folder: Path) -> None:
     (folder / "new").touch()
     watching.wait(SOON)
     assert watching.wait(0) == set()
+
+
+def test_whoever_waits_for_more_is_woken_where_something_announces_a_change(
+    watching: FolderWatch, folder: Path
+) -> None:
+    (folder / "new").touch()
+    if watching.fd is not None:
+        ready, _, _ = select.select([watching.fd], [], [], SOON)
+        assert ready == [watching.fd]
+    assert reports(watching.wait(0), "new")
+    with FolderWatch(str(folder / "not there")) as nothing:
+        assert nothing.fd is None
 
 
 @pytest.mark.parametrize("change", ["append", "truncate", "replace", "delete", "rename"])
