@@ -45,7 +45,7 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.sessions import starting
+from gemba.sessions import inputs, starting
 from gemba.sessions.agents_file import find_agent, read_agents
 from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
@@ -74,6 +74,7 @@ ACTIONS: tuple[Action, ...] = (
     *handing_over.ACTIONS,
     *remembering.ACTIONS,
     *starting.ACTIONS,
+    *inputs.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -87,7 +88,10 @@ _REPLIES = Filter(
     )
     | {f"assumption.{end}" for end in ("overturned", "sent", "undelivered", "delivered")}
 )
-_SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
+_SESSIONS = Filter(
+    frozenset({"session.wanted", "session.unwanted", "input.wanted", "input.changed"})
+    | {"permission_settled"}  # what waits for a dialog can be typed then
+)
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run

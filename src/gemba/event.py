@@ -48,6 +48,8 @@ NAMES = {
     "assumption.undelivered": "the agent could not be told that it was overturned, and why",
     "session.wanted": "somebody wants an agent started",
     "session.unwanted": "somebody wants a session stopped",
+    "input.wanted": "somebody wants something typed to an agent, or wants it interrupted",
+    "input.changed": "what was to be typed is typed, is read by the agent's client, or was not typed, and why",
     "rule.made": "the operator said how every ask of one wording is answered from now on",
     "rule.revoked": "the operator took a rule back",
     "approval.requested": "an agent wants to run a command that somebody has to approve first",

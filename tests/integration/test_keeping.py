@@ -9,9 +9,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from sqlalchemy import func, select
 
+from gemba import clock, wire
 from gemba.app import ACTIONS, App
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
+from gemba.escalations.store import escalations
+from gemba.sessions import inputs
 from gemba.sessions.backend import run_folder
 from gemba.sessions.run_folder import read_keeper, stop_kept
 from gemba.sessions.session import SessionView
@@ -29,6 +33,11 @@ max_parallel = 2
 
 [agent.worker.limits]
 runs_per_hour = 3
+
+[agent.listener]
+command = ["sh", "-c", 'trap "echo interrupted" INT; while read -r line || :; do echo "heard: $line"; done']
+prompt = "none"
+terminal = "pty"
 """
 
 
@@ -65,6 +74,34 @@ class Floor:
         found = retry_until(kept, timeout=60)
         assert found is not None
         return found
+
+    def say(self, id: str, hook: str, **payload: Any) -> None:
+        """A frame of the agent's client, taken in."""
+        frame = {"session_id": id, "workspace": str(self.app.workspace.root), "hook": hook, "payload": payload}
+        frame |= {"ts": clock.rfc3339(clock.now()), "agent_type": "claude", "event_id": wire.new_event_id()}
+        wire.append_frame(str(self.app.home), id, msgspec.json.encode(frame) + b"\n")
+        self.app.ingest.drain()
+
+    def listener(self) -> str:
+        id = self.start("", "listener", worktree=False)
+        self.until(id, "running")
+        return id
+
+    def send(self, id: str, text: str) -> str:
+        made: Any = self.act("/api/sessions/{id}/send", {"text": text}, id=id)
+        return str(made.id)
+
+    def input(self, id: str) -> tuple[str, str | None]:
+        with self.app.database.read() as connection:
+            row = inputs.get(connection, id)
+        return row.state, row.trouble
+
+    def hears(self, id: str, words: str) -> None:
+        def heard() -> bool:
+            self.app.keeping.keep()
+            return words in self.app.keeping.transcript(id, 50).text
+
+        retry_until(heard, timeout=60)
 
     def transitions(self, id: str) -> list[str]:
         with self.app.database.read() as connection:
@@ -214,3 +251,72 @@ def test_an_id_is_given_once(floor: Floor) -> None:
     floor.start("exit 0", id="mine")
     with pytest.raises(Conflict, match="there is a session mine already"):
         floor.start("exit 0", id="mine")
+
+
+# ---- what is typed --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_sent_is_typed_to_the_letter_in_order_and_read_once_the_client_says_so(floor: Floor) -> None:
+    id = floor.listener()
+    first = floor.send(id, "  $(reboot); `x` 'y' \x03\x1b[A ä\n")
+    second = floor.send(id, "and then")
+
+    floor.hears(id, "heard: and then")
+    heard = [line for line in floor.app.keeping.transcript(id, 50).text.splitlines() if line.startswith("heard")]
+    assert heard == ["heard: $(reboot); `x` 'y' [A ä", "heard: and then"]
+    assert [floor.input(each) for each in (first, second)] == [("typed", None)] * 2
+    floor.say(id, "GembaAsk", kind="question", role="manager", text="Which port?", mode="balanced")
+    floor.say(id, "UserPromptSubmit", prompt="and then")
+    assert floor.input(second)[0] == "read"
+    with floor.app.database.read() as connection:
+        query = select(func.count()).select_from(escalations).where(~escalations.c.resolved)
+        assert connection.execute(query).scalar_one() == 1  # our own words answer no question
+
+
+def test_nothing_is_typed_while_a_dialog_is_open(floor: Floor) -> None:
+    id = floor.listener()
+    call = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+    floor.say(id, "PermissionRequest", **call)
+    sent = floor.send(id, "no, use port 2")
+    floor.app.keeping.keep()
+    assert floor.input(sent) == ("waiting", None)
+
+    floor.say(id, "PostToolUse", **call)
+
+    floor.hears(id, "heard: no, use port 2")
+
+
+def test_what_was_being_typed_when_the_server_died_is_never_typed_again(floor: Floor) -> None:
+    id = floor.listener()
+    sent = floor.send(id, "once")
+    with floor.app.database.transaction() as tx:
+        inputs.move(tx, inputs.get(tx.connection, sent), inputs.InputState.TYPING)
+
+    floor.send(id, "next")
+    floor.hears(id, "heard: next")
+
+    state, trouble = floor.input(sent)
+    assert (state, "killed while it typed" in (trouble or "")) == ("typed", True)
+    assert "once" not in floor.app.keeping.transcript(id, 50).text
+
+
+def test_an_interrupt_reaches_the_agent(floor: Floor) -> None:
+    id = floor.listener()
+    floor.act("/api/sessions/{id}/interrupt", {}, id=id)
+    floor.hears(id, "interrupted")
+
+
+def test_nobody_types_to_what_takes_one_prompt_or_is_over(floor: Floor) -> None:
+    headless = floor.start("sleep 1000", worktree=False)
+    with pytest.raises(Conflict, match="takes one prompt and ends"):
+        floor.send(headless, "more")
+    id = floor.listener()
+    floor.say(id, "PermissionRequest", tool_name="Bash", tool_input={"command": "make"})
+    late = floor.send(id, "too late")
+    floor.stop(id)
+    with pytest.raises(Conflict, match="is being stopped"):
+        floor.send(id, "more")
+    floor.until(id, "stopped")
+    assert floor.input(late) == ("not_typed", "the session was over before it could be typed")
+    with pytest.raises(Conflict, match="is over"):
+        floor.send(id, "more")

@@ -129,6 +129,41 @@ def stop(folder: str | None, id: str, as_json: bool) -> None:
     )
 
 
+@command.command(short_help="Type a prompt to an agent.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@click.argument("text")
+@json_option
+@click.pass_obj
+def send(folder: str | None, id: str, text: str, as_json: bool) -> None:
+    """Type TEXT (`-`: standard input) to the session ID, as its next prompt.
+
+    It waits while a dialog of the agent's client is open.
+
+    \b
+    Example:
+      gemba session send claude-3fa9c1d2 "and write a test for it"
+    """
+    with open_door(folder) as door:
+        made = door.post(f"{item_path('sessions', id)}/send", {"text": standard_input() if text == "-" else text})
+    tell(made, as_json, f"it is typed to {showable(id)} as soon as it can be")
+
+
+@command.command(short_help="Interrupt an agent.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@json_option
+@click.pass_obj
+def interrupt(folder: str | None, id: str, as_json: bool) -> None:
+    """Interrupt what the session ID does, as ^C does in a terminal.
+
+    \b
+    Example:
+      gemba session interrupt claude-3fa9c1d2
+    """
+    with open_door(folder) as door:
+        made = door.post(f"{item_path('sessions', id)}/interrupt", {})
+    tell(made, as_json, f"{showable(id)} is being interrupted")
+
+
 @command.command(short_help="Show what an agent printed.")
 @click.argument("id", shell_complete=ids_of("sessions", whole=True))
 @click.option("--lines", type=click.IntRange(1, 5000), default=50, show_default=True, help="How many of the last.")

@@ -20,6 +20,7 @@ from gemba.escalations.outcomes import Outcomes
 from gemba.escalations.policy import Policies
 from gemba.escalations.store import escalations, session_over, set_delivery, settle, watch
 from gemba.event import Draft
+from gemba.sessions import inputs
 from gemba.store.database import Transaction
 
 _RAN_ALL_THE_SAME = "the tool ran all the same: somebody allowed it in the agent's window"
@@ -60,6 +61,8 @@ def _user_message(tx: Transaction, draft: Draft) -> None:
     if draft.payload["by_client"]:
         return
     typed = draft.payload["text"].strip()
+    if draft.session_id is not None and inputs.acknowledge(tx, draft.session_id, typed):
+        return
     replied = _first(
         tx,
         escalations.c.session_id == draft.session_id,
@@ -117,6 +120,7 @@ def _ask_withdrawn(tx: Transaction, draft: Draft) -> None:
 def _session_transition(tx: Transaction, draft: Draft) -> None:
     if draft.payload["to"] != "running" and draft.session_id is not None:
         session_over(tx, draft.session_id)
+        inputs.session_over(tx, draft.session_id)
         assumptions.session_over(tx, draft.session_id)
 
 

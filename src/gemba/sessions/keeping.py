@@ -21,9 +21,10 @@ from sqlalchemy import Row
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError
 from gemba.event import Draft
-from gemba.sessions import preamble_file, runs, store, worktree
+from gemba.sessions import inputs, preamble_file, runs, store, worktree
 from gemba.sessions.agents import Agent, environment_of
 from gemba.sessions.backend import Backend, RunFolder, Start, run_folder
+from gemba.sessions.inputs import InputState
 from gemba.sessions.launch import Launch, launch
 from gemba.sessions.preamble import compose
 from gemba.sessions.reconcile import Ending, Found, Run, plan
@@ -32,6 +33,7 @@ from gemba.sessions.session import Lifecycle, Transcript
 from gemba.store.database import REFUSALS, Database, Transaction
 
 _AT_ONCE = 8  # sessions that are started, or stopped, beside each other
+_UNSURE = "Gemba was killed while it typed this: whether it arrived is not known"
 _GRACE = 5.0  # seconds between a request to end and force
 # Of the server's own surroundings, what must not reach an agent: it has its own, or none.
 _NOT_PASSED_ON = ("GEMBA_", "TMUX", "CLAUDECODE", "CLAUDE_CODE_")
@@ -74,6 +76,8 @@ class Keeping:
             for session_id in made.running:
                 self._came_up(rows[session_id])
             list(pool.map(lambda id: self._start(rows[id]), made.starts))
+            living = [id for id in rows if id not in {*made.stops, *(ending.session_id for ending in made.ends)}]
+            list(pool.map(lambda each: self._type(rows[each.session_id], each), self._to_type(living)))
         return len(made.ends) < len(rows)
 
     # ---- looking
@@ -135,6 +139,32 @@ class Keeping:
         else:
             if has_started:
                 self._came_up(row)
+
+    def _to_type(self, living: Sequence[str]) -> list[Row[Any]]:
+        with self._database.read() as connection:
+            unsure, due = inputs.interrupted_typing(connection, living), inputs.next_of(connection, living)
+        if unsure:
+            with self._database.transaction() as tx:
+                for row in unsure:
+                    inputs.move(tx, row, InputState.TYPED, _UNSURE)
+        return due
+
+    def _type(self, run: Row[Any], row: Row[Any]) -> None:
+        backend, folder = self._backend(run), self._folder(row.session_id)
+        with self._database.transaction() as tx:
+            if not inputs.move(tx, row, InputState.TYPING):
+                return
+            typing = inputs.get(tx.connection, row.id)
+        trouble: str | None = None
+        try:
+            if row.kind == "interrupt":
+                backend.interrupt(folder)
+            else:
+                backend.send(folder, row.text)
+        except GembaError as error:
+            trouble = error.message
+        with self._database.transaction() as tx:
+            inputs.move(tx, typing, InputState.TYPED if trouble is None else InputState.NOT_TYPED, trouble)
 
     def _make_tree(self, row: Row[Any]) -> worktree.Worktree | None:
         return worktree.make(str(self._workspace.root), row.session_id, self._lives) if row.own_tree else None

@@ -1,4 +1,4 @@
-"""Sessions that Gemba starts itself."""
+"""Sessions that Gemba starts itself, and what is typed to them."""
 
 from __future__ import annotations
 
@@ -36,3 +36,16 @@ def upgrade() -> None:
     )
     op.create_index("runs_to_keep", "runs", ["origin", "workspace", "ended_at"])
     op.create_index("runs_by_type", "runs", ["workspace", "agent_type", "created_at"])
+    op.create_table(
+        "session_inputs",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("session_id", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.Column("by", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("trouble", sa.Text),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("changed_at", sa.BigInteger, nullable=False),
+    )
+    op.create_index("session_inputs_by_state", "session_inputs", ["session_id", "state", "at", "id"])

@@ -1,0 +1,184 @@
+"""What is typed to agents that Gemba runs: written down first, typed in order, and known to be read once their client
+says so.
+
+A text is marked as being typed before it is, so that a kill in between never has it typed twice; whether it arrived is
+then told by the client alone. While a dialog of the client is open nothing is typed: the words could decide it. An
+interrupt waits for nothing. Called by the actions of sessions, by whoever keeps the runs, and by the correlator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import msgspec
+from sqlalchemy import BigInteger, Column, Connection, Index, Row, Table, Text, insert, select, update
+
+from gemba import clock, wire
+from gemba.action import Action, Nothing
+from gemba.errors import Conflict, Invalid
+from gemba.event import Draft
+from gemba.sessions import runs
+from gemba.sessions.backend import literal
+from gemba.sessions.store import sessions
+from gemba.store.database import Transaction
+from gemba.store.schema import metadata
+
+inputs = Table(
+    "session_inputs",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("session_id", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("trouble", Text),
+    Column("at", BigInteger, nullable=False),
+    Column("changed_at", BigInteger, nullable=False),
+    Index("session_inputs_by_state", "session_id", "state", "at", "id"),
+)
+
+Kind = Literal["text", "interrupt"]
+
+
+class InputState(StrEnum):
+    WAITING = "waiting"
+    TYPING = "typing"
+    TYPED = "typed"  # its client has not said that it read it, or never says so
+    READ = "read"
+    NOT_TYPED = "not_typed"
+
+
+class SessionInput(msgspec.Struct, frozen=True):
+    """Something that is typed to an agent, and how far it got; `trouble` is why it did not."""
+
+    id: str
+    session_id: str
+    kind: Kind
+    text: str
+    by: str
+    state: InputState
+    trouble: str | None
+    at: str
+
+
+class Send(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_TEXT)]
+
+
+def send(tx: Transaction, body: Send, *, id: str) -> SessionInput:
+    """The text becomes the agent's next prompt."""
+    text = literal(body.text).strip()
+    if not text:
+        raise Invalid("the text is empty; allowed: words", code="missing_field", pointer="/text")
+    run = _living(tx, id)
+    agent = runs.agent_of(run)
+    if agent.headless:
+        words = f"{id} is a session of {agent.name}, which takes one prompt and ends: nobody can type to it"
+        raise Conflict(f"{words}; allowed: start another one", code="headless", found=agent.name)
+    return _add(tx, id, "text", text)
+
+
+def interrupt(tx: Transaction, _body: Nothing, *, id: str) -> SessionInput:
+    """What ^C does in a terminal."""
+    _living(tx, id)
+    return _add(tx, id, "interrupt", "")
+
+
+ACTIONS = (
+    Action("/api/sessions/{id}/send", send, Send, SessionInput, "Type a prompt to an agent"),
+    Action("/api/sessions/{id}/interrupt", interrupt, Nothing, SessionInput, "Interrupt an agent"),
+)
+
+
+def next_of(connection: Connection, session_ids: Sequence[str]) -> list[Row[Any]]:
+    """What can be typed now: every interrupt, and the eldest text of each session that has no dialog open."""
+    waits = (inputs.c.session_id.in_(session_ids), inputs.c.state == InputState.WAITING)
+    query = select(inputs, sessions.c.prompts).join(sessions, sessions.c.id == inputs.c.session_id).where(*waits)
+    found: list[Row[Any]] = []
+    met: set[str] = set()
+    for row in connection.execute(query.order_by(inputs.c.at, inputs.c.id)):
+        if row.kind == "interrupt":
+            found.append(row)
+        elif row.session_id not in met:
+            met.add(row.session_id)
+            if row.prompts == "[]":
+                found.append(row)
+    return found
+
+
+def interrupted_typing(connection: Connection, session_ids: Sequence[str]) -> list[Row[Any]]:
+    """What was being typed when whoever typed it was killed."""
+    typing = (inputs.c.session_id.in_(session_ids), inputs.c.state == InputState.TYPING)
+    return list(connection.execute(select(inputs).where(*typing).order_by(inputs.c.at, inputs.c.id)))
+
+
+def get(connection: Connection, id: str) -> Row[Any]:
+    return connection.execute(select(inputs).where(inputs.c.id == id)).one()
+
+
+def move(tx: Transaction, row: Row[Any], state: InputState, trouble: str | None = None) -> bool:
+    """False when it is not any more what it was: somebody else types it, or its client was quicker to say so."""
+    still = (inputs.c.id == row.id, inputs.c.state == row.state)
+    values = {"state": state.value, "trouble": trouble, "changed_at": tx.now}
+    if not tx.connection.execute(update(inputs).where(*still).values(values)).rowcount:
+        return False
+    tx.emit(Draft("input.changed", {"state": state.value, "trouble": trouble}, row.session_id, row.id))
+    return True
+
+
+def acknowledge(tx: Transaction, session_id: str, text: str) -> bool:
+    """A prompt that its client reports is the one that was typed last of these words, if there is one: then it is
+    read, and says nothing else."""
+    on_its_way = inputs.c.state.in_((InputState.TYPING, InputState.TYPED))
+    same = (inputs.c.session_id == session_id, on_its_way, inputs.c.kind == "text", inputs.c.text == text)
+    row = tx.connection.execute(select(inputs).where(*same).order_by(inputs.c.at, inputs.c.id).limit(1)).first()
+    return row is not None and move(tx, row, InputState.READ)
+
+
+def session_over(tx: Transaction, session_id: str) -> None:
+    """What still waits is typed to nobody."""
+    waits = (inputs.c.session_id == session_id, inputs.c.state == InputState.WAITING)
+    for row in tx.connection.execute(select(inputs).where(*waits)).all():
+        move(tx, row, InputState.NOT_TYPED, "the session was over before it could be typed")
+
+
+def view(row: Row[Any]) -> SessionInput:
+    return SessionInput(
+        id=row.id,
+        session_id=row.session_id,
+        kind=row.kind,
+        text=row.text,
+        by=row.by,
+        state=InputState(row.state),
+        trouble=row.trouble,
+        at=clock.rfc3339(row.at),
+    )
+
+
+def _living(tx: Transaction, id: str) -> Row[Any]:
+    run = runs.get_locked(tx, id)
+    if run.ended_at is not None or not run.wanted:
+        over = "is over" if run.ended_at is not None else "is being stopped"
+        raise Conflict(f"the session {id} {over}", code="session_over", found=id)
+    return run
+
+
+def _add(tx: Transaction, session_id: str, kind: Kind, text: str) -> SessionInput:
+    id = wire.new_event_id()
+    row = {
+        "id": id,
+        "session_id": session_id,
+        "kind": kind,
+        "text": text,
+        "by": tx.actor,
+        "state": InputState.WAITING.value,
+        "trouble": None,
+        "at": tx.now,
+        "changed_at": tx.now,
+    }
+    tx.connection.execute(insert(inputs).values(row))
+    tx.emit(Draft("input.wanted", {"kind": kind}, session_id, id))
+    return view(get(tx.connection, id))
