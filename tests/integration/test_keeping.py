@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from gemba import clock, wire
 from gemba.app import ACTIONS, App
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
+from gemba.escalations import delivery
 from gemba.escalations.store import escalations
 from gemba.sessions import inputs
 from gemba.sessions.backend import run_folder
@@ -38,6 +39,7 @@ runs_per_hour = 3
 command = ["sh", "-c", 'trap "echo interrupted" INT; while read -r line || :; do echo "heard: $line"; done']
 prompt = "none"
 terminal = "pty"
+hooks = "claude"
 """
 
 
@@ -320,3 +322,77 @@ def test_nobody_types_to_what_takes_one_prompt_or_is_over(floor: Floor) -> None:
     assert floor.input(late) == ("not_typed", "the session was over before it could be typed")
     with pytest.raises(Conflict, match="is over"):
         floor.send(id, "more")
+
+
+def answered_question(floor: Floor, id: str, **answer: Any) -> str:
+    """The id of a question that the session does not wait for, answered."""
+    floor.say(id, "GembaAsk", kind="question", role="manager", text="Which port?", mode="balanced")
+    with floor.app.database.read() as connection:
+        found = select(escalations.c.id).where(escalations.c.session_id == id, escalations.c.kind == "question")
+        asked: str = connection.execute(found).scalar_one()
+    floor.act("/api/escalations/{id}/respond", answer, id=asked)
+    return asked
+
+
+def delivery_of(floor: Floor, id: str) -> tuple[str, str | None]:
+    with floor.app.database.read() as connection:
+        row = connection.execute(select(escalations).where(escalations.c.id == id)).one()
+    return row.delivery, row.delivery_note
+
+
+def test_an_answer_is_typed_as_the_next_prompt_and_delivered_once_it_is_read(floor: Floor) -> None:
+    id = floor.listener()
+    asked = answered_question(floor, id, text="8080")
+
+    floor.hears(id, "heard: 8080")
+    floor.app.write_replies()
+    assert delivery_of(floor, asked) == ("pending", None)
+    assert not (floor.app.home / "turns").exists()  # it is not told a second time
+
+    floor.say(id, "UserPromptSubmit", prompt="8080")
+    assert delivery_of(floor, asked)[0] == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"), [("!reboot", "Reply: !reboot"), ("/clear it", "Reply: /clear it"), ("C:\\", "C:\\ .")]
+)
+def test_an_answer_is_words_to_its_client_and_never_a_command(floor: Floor, text: str, typed: str) -> None:
+    id = floor.listener()
+    asked = answered_question(floor, id, text=text)
+    floor.hears(id, f"heard: {typed}")
+    floor.say(id, "UserPromptSubmit", prompt=typed)
+    assert delivery_of(floor, asked)[0] == "delivered"
+
+
+def test_an_answer_that_its_client_never_confirms_stays_in_sight_and_is_not_told_twice(floor: Floor) -> None:
+    id = floor.listener()
+    asked = answered_question(floor, id, text="8080")
+    floor.hears(id, "heard: 8080")
+
+    give_up_waiting(floor, asked)
+
+    assert delivery_of(floor, asked) == ("undelivered", delivery.TYPED_UNREAD)
+    assert not (floor.app.home / "turns").exists()
+
+
+def test_an_answer_that_could_not_be_typed_in_time_waits_as_the_next_turn(floor: Floor) -> None:
+    id = floor.listener()
+    call = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+    floor.say(id, "PermissionRequest", **call)
+    asked = answered_question(floor, id, text="8080")
+    floor.app.keeping.keep()
+
+    give_up_waiting(floor, asked)
+    floor.say(id, "PostToolUse", **call)
+    floor.app.keeping.keep()
+
+    assert delivery_of(floor, asked) == ("undelivered", delivery.UNREAD)
+    assert [file.name for file in (floor.app.home / "turns").glob("*/*")] == [f"{asked}.json"]
+    assert "8080" not in floor.app.keeping.transcript(id, 50).text
+
+
+def give_up_waiting(floor: Floor, id: str) -> None:
+    with floor.app.database.transaction() as tx:
+        since = tx.connection.execute(select(escalations.c.delivery_since).where(escalations.c.id == id)).scalar_one()
+        assert delivery.give_up_waiting(tx, id, since)
+    floor.app.write_replies()

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, update
 
 from gemba import clock
-from gemba.escalations import assumptions, reply
+from gemba.escalations import assumptions, reply, typed_replies
 from gemba.escalations.assumptions import assumptions as assumption_rows
 from gemba.escalations.escalation import Delivery
 from gemba.escalations.store import ON_ITS_WAY, escalations, find, set_delivery
@@ -20,6 +20,7 @@ from gemba.event import Draft
 from gemba.store.database import Transaction
 
 UNREAD = "nobody has read it yet: it waits for the agent as its next turn"
+TYPED_UNREAD = "it was typed at the agent's prompt, and the agent's client has not said that it was read"
 
 _FIRST_PAUSE = 60 * clock.SECOND
 _LONGEST_PAUSE = 3_600 * clock.SECOND
@@ -47,6 +48,8 @@ def release(tx: Transaction, id: str, since: int) -> None:
     if still and row is not None and row.held_until is not None:
         tx.connection.execute(update(escalations).where(escalations.c.id == id).values(held_until=None))
         reply.release(tx, id)
+        if row.turn_session is not None and not reply.is_turn(tx, id) and not typed_replies.type_out(tx, row):
+            reply.lay_down(tx, id, row.turn_session)  # nobody is there any more to type it to
         tx.emit(Draft("escalation.sent", {"attempt": 1}, row.session_id, id))
 
 
@@ -59,9 +62,11 @@ def give_up_waiting(tx: Transaction, id: str, since: int) -> bool:
         assumptions.undeliverable(tx, UNREAD, assumption_rows.c.id == id)
         return True
     turn = row.turn_session or row.session_id
-    reply.lay_down(tx, id, turn)
+    is_typed = typed_replies.was_typed(tx, id)
+    if not is_typed:
+        reply.lay_down(tx, id, turn)
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(turn_session=turn, attempts=1))
-    set_delivery(tx, row, Delivery.UNDELIVERED, row.delivery_note or UNREAD)
+    set_delivery(tx, row, Delivery.UNDELIVERED, row.delivery_note or (TYPED_UNREAD if is_typed else UNREAD))
     return True
 
 

@@ -61,7 +61,11 @@ def _user_message(tx: Transaction, draft: Draft) -> None:
     if draft.payload["by_client"]:
         return
     typed = draft.payload["text"].strip()
-    if draft.session_id is not None and inputs.acknowledge(tx, draft.session_id, typed):
+    ours = None if draft.session_id is None else inputs.acknowledge(tx, draft.session_id, typed)
+    if ours is not None:
+        answered = None if ours.ref is None else _first(tx, escalations.c.id == ours.ref)
+        if answered is not None:
+            set_delivery(tx, answered, Delivery.DELIVERED)
         return
     replied = _first(
         tx,

@@ -125,6 +125,12 @@ def lay_down(tx: Transaction, event_id: str, session_id: str | None = None, orig
     tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(values))
 
 
+def is_turn(tx: Transaction, event_id: str) -> bool:
+    """Whether it is laid down as a session's next turn."""
+    turn = select(replies.c.turn).where(replies.c.event_id == event_id)
+    return tx.connection.execute(turn).scalar() is not None
+
+
 def release(tx: Transaction, event_id: str) -> None:
     """It was held back for long enough, whatever the clock says now."""
     tx.connection.execute(update(replies).where(replies.c.event_id == event_id).values(due_at=0))

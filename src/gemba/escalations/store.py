@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from gemba import clock
 from gemba.errors import Conflict
-from gemba.escalations import next_turn, reply, search
+from gemba.escalations import next_turn, reply, search, typed_replies
 from gemba.escalations.escalation import (
     MACHINE,
     UNRESOLVED,
@@ -201,7 +201,10 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
     if handoff is not None:
         next_turn.start(tx, handoff, answer)
     if row.channel == Channel.TOOL_CALL or handoff is not None:
-        reply.post(tx, row, answer, due_at=held_until or 0, turn=turn, late=late)
+        is_typed = turn is not None and typed_replies.fits(tx, turn, answer)
+        reply.post(tx, row, answer, due_at=held_until or 0, turn=None if is_typed else turn, late=late)
+        if is_typed and held_until is None:
+            typed_replies.type_out(tx, get(tx.connection, row.id))
     if delivery is Delivery.PENDING:
         deliver(tx, row.id)
     search.index(tx, get(tx.connection, row.id))
@@ -217,6 +220,7 @@ def unsettle(tx: Transaction, row: Row[Any]) -> Escalation:
     """Take an answer back that nobody has got: it waits again, and its policy counts anew."""
     reopened = move(tx, row, "reopened", _UNANSWERED)
     reply.retract(tx, row.id)
+    typed_replies.take_back(tx, row.id)
     search.remove(tx, row.id)
     watched = counted(None if row.policy is None else policy_of(row), tx.now)
     anew = {**watched, "reminders": 0, "reminded_at": None}

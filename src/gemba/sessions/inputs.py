@@ -33,14 +33,18 @@ inputs = Table(
     Column("kind", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("by", Text, nullable=False),
+    Column("ref", Text),  # the escalation whose reply it is
     Column("state", Text, nullable=False),
     Column("trouble", Text),
     Column("at", BigInteger, nullable=False),
     Column("changed_at", BigInteger, nullable=False),
     Index("session_inputs_by_state", "session_id", "state", "at", "id"),
+    Index("session_inputs_by_ref", "ref", "at"),
 )
 
 Kind = Literal["text", "interrupt"]
+
+_COMMANDS = ("!", "/", "#", "&", "?")  # at the beginning of a prompt, to Claude Code
 
 
 class InputState(StrEnum):
@@ -59,6 +63,7 @@ class SessionInput(msgspec.Struct, frozen=True):
     kind: Kind
     text: str
     by: str
+    ref: str | None
     state: InputState
     trouble: str | None
     at: str
@@ -129,13 +134,45 @@ def move(tx: Transaction, row: Row[Any], state: InputState, trouble: str | None 
     return True
 
 
-def acknowledge(tx: Transaction, session_id: str, text: str) -> bool:
-    """A prompt that its client reports is the one that was typed last of these words, if there is one: then it is
-    read, and says nothing else."""
+def acknowledge(tx: Transaction, session_id: str, text: str) -> Row[Any] | None:
+    """A prompt that its client reports is the first one of these words that was typed and not read yet, if there is
+    one: then that is read, and the prompt says nothing else."""
     on_its_way = inputs.c.state.in_((InputState.TYPING, InputState.TYPED))
     same = (inputs.c.session_id == session_id, on_its_way, inputs.c.kind == "text", inputs.c.text == text)
     row = tx.connection.execute(select(inputs).where(*same).order_by(inputs.c.at, inputs.c.id).limit(1)).first()
-    return row is not None and move(tx, row, InputState.READ)
+    return row if row is not None and move(tx, row, InputState.READ) else None
+
+
+def can_be_typed(connection: Connection, session_id: str) -> bool:
+    """Whether the session's agent runs here, and takes more than one prompt."""
+    run = runs.find(connection, session_id)
+    return run is not None and run.wanted and run.ended_at is None and not runs.agent_of(run).headless
+
+
+def add_reply(tx: Transaction, session_id: str, text: str, ref: str) -> None:
+    run = runs.find(tx.connection, session_id)
+    words = literal(text).strip()
+    _add(tx, session_id, "text", _as_words(words) if run and runs.agent_of(run).hooks == "claude" else words, ref)
+
+
+def _as_words(text: str) -> str:
+    """An answer that Claude Code takes for words: some first characters make it run a command instead, and a backslash
+    at the end makes Enter another line."""
+    told = f"Reply: {text}" if text.startswith(_COMMANDS) else text
+    return f"{told} ." if told.endswith("\\") else told
+
+
+def of_reply(tx: Transaction, ref: str) -> Row[Any] | None:
+    """The last attempt to type a reply."""
+    known = select(inputs).where(inputs.c.ref == ref).order_by(inputs.c.at.desc(), inputs.c.id.desc())
+    return tx.connection.execute(known.limit(1)).first()
+
+
+def withdraw_reply(tx: Transaction, ref: str, why: str) -> None:
+    """It is not typed any more, if it was not yet."""
+    row = of_reply(tx, ref)
+    if row is not None and row.state == InputState.WAITING:
+        move(tx, row, InputState.NOT_TYPED, why)
 
 
 def session_over(tx: Transaction, session_id: str) -> None:
@@ -152,6 +189,7 @@ def view(row: Row[Any]) -> SessionInput:
         kind=row.kind,
         text=row.text,
         by=row.by,
+        ref=row.ref,
         state=InputState(row.state),
         trouble=row.trouble,
         at=clock.rfc3339(row.at),
@@ -166,7 +204,7 @@ def _living(tx: Transaction, id: str) -> Row[Any]:
     return run
 
 
-def _add(tx: Transaction, session_id: str, kind: Kind, text: str) -> SessionInput:
+def _add(tx: Transaction, session_id: str, kind: Kind, text: str, ref: str | None = None) -> SessionInput:
     id = wire.new_event_id()
     row = {
         "id": id,
@@ -174,6 +212,7 @@ def _add(tx: Transaction, session_id: str, kind: Kind, text: str) -> SessionInpu
         "kind": kind,
         "text": text,
         "by": tx.actor,
+        "ref": ref,
         "state": InputState.WAITING.value,
         "trouble": None,
         "at": tx.now,

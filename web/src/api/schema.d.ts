@@ -2258,6 +2258,7 @@ export interface components {
             kind: "interrupt" | "text";
             text: string;
             by: string;
+            ref: string | null;
             state: components["schemas"]["InputState"];
             trouble: string | null;
             at: string;

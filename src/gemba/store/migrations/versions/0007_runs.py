@@ -43,9 +43,11 @@ def upgrade() -> None:
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("by", sa.Text, nullable=False),
+        sa.Column("ref", sa.Text),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("trouble", sa.Text),
         sa.Column("at", sa.BigInteger, nullable=False),
         sa.Column("changed_at", sa.BigInteger, nullable=False),
     )
     op.create_index("session_inputs_by_state", "session_inputs", ["session_id", "state", "at", "id"])
+    op.create_index("session_inputs_by_ref", "session_inputs", ["ref", "at"])
