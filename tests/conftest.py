@@ -14,6 +14,7 @@ pytest_plugins = [
     "tests.fixtures.environment",
     "tests.fixtures.leftovers",
     "tests.fixtures.logs",
+    "tests.fixtures.processes",
     "tests.fixtures.receiver",
     "tests.fixtures.runs",
     "tests.fixtures.servers",

@@ -17,6 +17,9 @@ from gemba.cli.main import COMMANDS, cli
 from tests.fixtures.operator import Operator, suffix
 from tests.fixtures.servers import BIN
 
+# What is told here of every command is told of one that the system has started.
+pytestmark = pytest.mark.usefixtures("cold_starts")
+
 AGENTS = {"gemba-ask": ask.COMMAND, "gemba-state": state.COMMAND}
 
 

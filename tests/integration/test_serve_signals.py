@@ -8,12 +8,14 @@ import pytest
 
 from tests.fixtures.servers import BIN, RunningServer
 
+pytestmark = pytest.mark.usefixtures("cold_starts")
+
 
 def ended(server: RunningServer) -> tuple[int, bytes]:
     """The exit code and what it wrote on stderr, without telling it once more to end."""
     _, errors = server.process.communicate(timeout=30)
     server.close_streams()
-    return server.process.returncode, errors
+    return server.process.wait(), errors
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
