@@ -1,8 +1,12 @@
-"""Over HTTP: sessions, and the checks of the Health screen."""
+"""Over HTTP: sessions, where they work, the types of agents, and the checks of the Health screen."""
+
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import gemba
+from gemba.testing import retry_until
 from tests.fixtures.api import Api
 
 
@@ -25,8 +29,12 @@ def test_a_session_is_listed_with_what_its_frames_said(api: Api) -> None:
         "note": "tests first",
         "bead_id": "gm-7",
         "needs_you": False,
+        "close_reason": None,
+        "run": None,
     }
     assert listed["as_of"] == 2
+    assert api.get("/api/sessions/s-1") == session
+    assert api.get("/api/sessions/s-1/worktree") == {"session_id": "s-1", "worktree": None}
 
 
 def test_a_session_needs_you_while_it_prompts_or_a_blocking_escalation_is_unresolved(api: Api) -> None:
@@ -56,6 +64,73 @@ def test_a_session_that_ended_is_completed(api: Api) -> None:
     api.take("SessionEnd", {})
 
     assert api.get("/api/sessions")["sessions"][0]["lifecycle"] == "completed"
+
+
+def ended(api: Api, agent: str, task: str) -> dict[str, Any]:
+    """A session that Gemba started, once it is over."""
+    id = api.post("/api/sessions", {"agent": agent, "task": task})["id"]
+
+    def over() -> dict[str, Any] | None:
+        api.app.ingest.drain()
+        api.app.keeping.keep()
+        session: dict[str, Any] = api.get(f"/api/sessions/{id}")
+        return session if session["run"]["ended_at"] else None
+
+    found = retry_until(over, timeout=60)
+    assert found is not None
+    return found
+
+
+def test_the_worktree_of_a_session_is_told_with_what_is_only_there(api: Api, workspace: Path) -> None:
+    task = "run: git commit --quiet --allow-empty -m 'A step'\nrun: touch left.txt"
+
+    session = ended(api, "builtin", task)
+
+    found = api.get(f"/api/sessions/{session['id']}/worktree")["worktree"]
+    assert found["commits"][0].endswith(" A step"), found
+    assert {name: found[name] for name in found if name != "commits"} == {
+        "path": str(workspace / ".gemba/worktrees" / session["id"]),
+        "branch": f"gemba/{session['id']}",
+        "base_branch": "main",
+        "is_there": True,
+        "dirty": 1,
+        "files": ["left.txt"],
+        "ahead": 1,
+        "unmerged": 1,
+        "unpushed": None,
+        "locked": None,
+    }
+    assert session["run"]["headless"] is True
+    assert "left.txt" in api.get(f"/api/sessions/{session['id']}/transcript?lines=50")["text"]
+    for nothing in ("/api/sessions/unknown/worktree", "/api/sessions/unknown"):
+        assert api.request("GET", nothing).status == 404
+
+
+def test_types_of_agents_are_told_with_why_they_cannot_be_started_and_no_variable(api: Api, workspace: Path) -> None:
+    file = workspace / ".gemba/agents.toml"
+    file.write_text('[agent.mine]\ncommand = ["no-such-program"]\nterminal = "pty"\nenvironment = { KEY = "secret" }\n')
+
+    answer = api.request("GET", "/api/agents")
+
+    agents = {agent["name"]: agent for agent in answer.json["agents"]}
+    assert (agents["builtin"]["usable"], agents["builtin"]["why_not"], agents["builtin"]["origin"]) == (
+        *(True, None),
+        "shipped",
+    )
+    assert agents["mine"] == {
+        "name": "mine",
+        "description": "",
+        "backend": "process",
+        "interaction_mode": "balanced",
+        "headless": False,
+        "takes_task": True,
+        "usable": False,
+        "why_not": "no-such-program is not on PATH",
+        "origin": "workspace",
+    }
+    assert b"secret" not in answer.body
+    file.write_text("[agent.mine]\ncolour = 1\n")
+    assert api.request("GET", "/api/agents").json["code"] == "agents_invalid"
 
 
 def test_doctor_counts_what_waits_and_says_what_is_wrong(api: Api) -> None:

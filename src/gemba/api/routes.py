@@ -5,22 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
 
 import gemba
 from gemba import clock
 from gemba.action import Nothing
-from gemba.api import escalation_reads, handoff_reads, skill_reads
-from gemba.api.read import Limit, Read, last_event
+from gemba.api import escalation_reads, handoff_reads, session_reads, skill_reads
+from gemba.api.read import Read
 from gemba.app import App
 from gemba.doctor import Diagnosis, diagnose
 from gemba.escalations.attention import Attention, AttentionQuery, measure
-from gemba.escalations.inbox import sessions_needing_you
 from gemba.escalations.policy_view import PolicyList, policies_view
-from gemba.sessions.session import SessionView, Transcript
-from gemba.sessions.store import list_sessions, view_session
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -37,21 +32,6 @@ class Me(msgspec.Struct, frozen=True):
     operator: str
 
 
-class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    limit: Limit = 200
-
-
-class TranscriptQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many of the last lines."""
-
-    lines: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 200
-
-
-class SessionList(msgspec.Struct, frozen=True):
-    sessions: list[SessionView]
-    as_of: int
-
-
 def health(_app: App, _query: Nothing) -> Health:
     return Health("ok")
 
@@ -62,21 +42,6 @@ def version(_app: App, _query: Nothing) -> Version:
 
 def me(_app: App, _query: Nothing, *, operator: str) -> Me:
     return Me(operator)
-
-
-def sessions(app: App, query: SessionQuery) -> SessionList:
-    with app.database.read() as connection:
-        as_of = last_event(connection)
-        return SessionList(list_sessions(connection, query.limit, sessions_needing_you(connection)), as_of)
-
-
-def session(app: App, _query: Nothing, *, id: str) -> SessionView:
-    with app.database.read() as connection:
-        return view_session(connection, id, sessions_needing_you(connection))
-
-
-def transcript(app: App, query: TranscriptQuery, *, id: str) -> Transcript:
-    return app.keeping.transcript(id, query.lines)
 
 
 def policies(app: App, _query: Nothing) -> PolicyList:
@@ -99,9 +64,7 @@ READS = (
     *escalation_reads.READS,
     *handoff_reads.READS,
     *skill_reads.READS,
-    Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
-    Read("/api/sessions/{id}", session, Nothing, SessionView, "One session"),
-    Read("/api/sessions/{id}/transcript", transcript, TranscriptQuery, Transcript, "The end of what an agent shows"),
+    *session_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

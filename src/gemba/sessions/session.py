@@ -79,10 +79,12 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class RunView(msgspec.Struct, frozen=True):
-    """What Gemba started: where it works, and how it ended. `trouble` is why it could not be started."""
+    """What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
+    to a `headless` one."""
 
     title: str
     backend: str
+    headless: bool
     folder: str | None
     branch: str | None
     dispatch_id: str | None

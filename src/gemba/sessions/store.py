@@ -319,9 +319,11 @@ def _view(row: Row[Any], blocked: bool, run: Row[Any] | None) -> SessionView:
 
 
 def _run_view(row: Row[Any]) -> RunView:
+    agent = runs.agent_of(row)
     return RunView(
         title=row.title,
-        backend=runs.agent_of(row).backend,
+        backend=agent.backend,
+        headless=agent.headless,
         folder=row.folder,
         branch=row.branch,
         dispatch_id=row.dispatch_id,

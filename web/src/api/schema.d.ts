@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Types of agents, and whether each can be started here */
+        get: operations["agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals": {
         parameters: {
             query?: never;
@@ -996,6 +1013,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/worktree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where an agent works, and what is only there: files that are not committed, commits that are not merged */
+        get: operations["session_worktree"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/version": {
         parameters: {
             query?: never;
@@ -1090,6 +1124,28 @@ export interface components {
         AgentSkillList: {
             skills: components["schemas"]["AgentSkill"][];
             findings: components["schemas"]["SkillFinding"][];
+        };
+        /**
+         * AgentType
+         * @description A type of agent; `why_not` says why no session of it can be started here. No variable of its is told.
+         */
+        AgentType: {
+            name: string;
+            description: string;
+            /** @enum {unknown} */
+            backend: "process" | "tmux";
+            /** @enum {unknown} */
+            interaction_mode: "balanced" | "cautious" | "dangerous";
+            headless: boolean;
+            takes_task: boolean;
+            usable: boolean;
+            why_not: string | null;
+            /** @enum {unknown} */
+            origin: "changed" | "shipped" | "workspace";
+        };
+        /** AgentTypeList */
+        AgentTypeList: {
+            agents: components["schemas"]["AgentType"][];
         };
         /**
          * Answer
@@ -2227,11 +2283,13 @@ export interface components {
         };
         /**
          * RunView
-         * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started.
+         * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
+         *         to a `headless` one.
          */
         RunView: {
             title: string;
             backend: string;
+            headless: boolean;
             folder: string | null;
             branch: string | null;
             dispatch_id: string | null;
@@ -2288,6 +2346,14 @@ export interface components {
             close_reason?: string | null;
             /** @default null */
             run?: components["schemas"]["RunView"] | null;
+        };
+        /**
+         * SessionWorktree
+         * @description Null where the session has none, or not here.
+         */
+        SessionWorktree: {
+            session_id: string;
+            worktree: components["schemas"]["WorktreeView"] | null;
         };
         /**
          * SkillFinding
@@ -2457,6 +2523,24 @@ export interface components {
             reason?: string;
         };
         /**
+         * WorktreeView
+         * @description What would be lost with a session's worktree; what cannot be said of it is null. Without a branch it is the
+         *         workspace itself. Names and commits are the first few.
+         */
+        WorktreeView: {
+            path: string;
+            branch: string | null;
+            base_branch: string | null;
+            is_there: boolean;
+            dirty: number;
+            files: string[];
+            ahead: number | null;
+            unmerged: number | null;
+            commits: string[];
+            unpushed: number | null;
+            locked: string | null;
+        };
+        /**
          * WritePermissions
          * @description The exact names of the contracts that this turn may update.
          */
@@ -2571,6 +2655,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentSkill"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentTypeList"];
                 };
             };
             /** @description Refused */
@@ -5299,6 +5421,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Transcript"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    session_worktree: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionWorktree"];
                 };
             };
             /** @description Refused */

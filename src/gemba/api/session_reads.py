@@ -1,0 +1,152 @@
+"""What can be read of sessions and of the types of agents, as a table: from the database, and, of what runs here, from
+its transcript and its worktree as they are now."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from gemba.action import Nothing
+from gemba.api.read import Limit, Read, last_event
+from gemba.app import App
+from gemba.escalations.inbox import sessions_needing_you
+from gemba.sessions import runs, worktree
+from gemba.sessions.agents import Agent, Mode, Origin, usable
+from gemba.sessions.agents_file import read_agents
+from gemba.sessions.session import SessionView, Transcript
+from gemba.sessions.store import get_session, list_sessions, view_session
+from gemba.text import storable
+
+
+class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 200
+
+
+class TranscriptQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many of the last lines."""
+
+    lines: Annotated[int, msgspec.Meta(ge=1, le=5_000)] = 200
+
+
+class SessionList(msgspec.Struct, frozen=True):
+    sessions: list[SessionView]
+    as_of: int
+
+
+class WorktreeView(msgspec.Struct, frozen=True):
+    """What would be lost with a session's worktree; what cannot be said of it is null. Without a branch it is the
+    workspace itself. Names and commits are the first few."""
+
+    path: str
+    branch: str | None
+    base_branch: str | None
+    is_there: bool
+    dirty: int
+    files: list[str]
+    ahead: int | None
+    unmerged: int | None
+    commits: list[str]
+    unpushed: int | None
+    locked: str | None
+
+
+class SessionWorktree(msgspec.Struct, frozen=True):
+    """Null where the session has none, or not here."""
+
+    session_id: str
+    worktree: WorktreeView | None
+
+
+class AgentType(msgspec.Struct, frozen=True):
+    """A type of agent; `why_not` says why no session of it can be started here. No variable of its is told."""
+
+    name: str
+    description: str
+    backend: Literal["tmux", "process"]
+    interaction_mode: Mode
+    headless: bool
+    takes_task: bool
+    usable: bool
+    why_not: str | None
+    origin: Origin
+
+
+class AgentTypeList(msgspec.Struct, frozen=True):
+    agents: list[AgentType]
+
+
+def sessions(app: App, query: SessionQuery) -> SessionList:
+    with app.database.read() as connection:
+        as_of = last_event(connection)
+        return SessionList(list_sessions(connection, query.limit, sessions_needing_you(connection)), as_of)
+
+
+def session(app: App, _query: Nothing, *, id: str) -> SessionView:
+    with app.database.read() as connection:
+        return view_session(connection, id, sessions_needing_you(connection))
+
+
+def transcript(app: App, query: TranscriptQuery, *, id: str) -> Transcript:
+    return app.keeping.transcript(id, query.lines)
+
+
+def session_worktree(app: App, _query: Nothing, *, id: str) -> SessionWorktree:
+    root = str(app.workspace.root)
+    with app.database.read() as connection:
+        get_session(connection, id)
+        run = runs.find(connection, id)
+    is_here = run is not None and (run.origin, run.workspace) == (app.origin, root)
+    found = worktree.find(root, id) if is_here else None
+    return SessionWorktree(id, None if found is None else _worktree(found))
+
+
+def agents(app: App, _query: Nothing) -> AgentTypeList:
+    return AgentTypeList([_agent(app, agent) for agent in read_agents(app.workspace).values()])
+
+
+def _worktree(found: worktree.Worktree) -> WorktreeView:
+    state = worktree.state(found)
+    return WorktreeView(
+        path=storable(found.path),
+        branch=found.branch,
+        base_branch=found.base_branch,
+        is_there=state.is_there,
+        dirty=state.dirty,
+        files=list(state.names),
+        ahead=state.ahead,
+        unmerged=state.unmerged,
+        commits=list(state.commits),
+        unpushed=state.unpushed,
+        locked=state.locked,
+    )
+
+
+def _agent(app: App, agent: Agent) -> AgentType:
+    why_not = usable(agent, app.workspace.root)
+    return AgentType(
+        name=agent.name,
+        description=agent.description,
+        backend=agent.backend,
+        interaction_mode=agent.interaction_mode,
+        headless=agent.headless,
+        takes_task=agent.prompt != "none",
+        usable=why_not is None,
+        why_not=why_not,
+        origin=agent.origin,
+    )
+
+
+READS = (
+    Read("/api/agents", agents, Nothing, AgentTypeList, "Types of agents, and whether each can be started here"),
+    Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
+    Read("/api/sessions/{id}", session, Nothing, SessionView, "One session"),
+    Read("/api/sessions/{id}/transcript", transcript, TranscriptQuery, Transcript, "The end of what an agent shows"),
+    Read(
+        "/api/sessions/{id}/worktree",
+        session_worktree,
+        Nothing,
+        SessionWorktree,
+        "Where an agent works, and what is only there: files that are not committed, commits that are not merged",
+    ),
+)
