@@ -21,6 +21,7 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
+from gemba.errors import GembaError
 from gemba.escalations import (
     approval_flows,
     approvals,
@@ -34,6 +35,7 @@ from gemba.escalations import (
     projection,
     reply,
     rules,
+    stalls,
     verbs,
 )
 from gemba.escalations import store as escalations
@@ -46,6 +48,7 @@ from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispa
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions import inputs, starting
+from gemba.sessions.agents import Limits
 from gemba.sessions.agents_file import find_agent, read_agents
 from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
@@ -94,6 +97,7 @@ _SESSIONS = Filter(
 )
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0
+_STALL_SECONDS = 30.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
 _PRUNE_SECONDS = 3600.0
@@ -211,6 +215,7 @@ class App:
                         self._deliver(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
+                        self._watch_stalls(),
                         patiently(self.lay_down_envelopes, "envelopes"),
                         keep_journal(self.database, hub),
                     )
@@ -285,6 +290,28 @@ class App:
         while True:
             await patiently(self.prune, "retention")
             await asyncio.sleep(_PRUNE_SECONDS)
+
+    async def _watch_stalls(self) -> None:
+        while True:
+            await asyncio.sleep(_STALL_SECONDS)
+            await patiently(self.look_for_stalls, "stalls")
+
+    def look_for_stalls(self) -> None:
+        """Ask about the sessions that are not heard of for too long."""
+        try:
+            types = read_agents(self.workspace)
+        except GembaError:  # `gemba doctor` tells of it; those that were started have their type with them
+            types = {}
+        unknown = Limits().stalled_after_seconds
+        with self.database.read() as connection:
+            silent = stalls.silent(
+                connection,
+                clock.now(),
+                lambda name: types[name].limits.stalled_after_seconds if name in types else unknown,
+            )
+        for session in silent:
+            with self.database.transaction() as tx:
+                stalls.mark(tx, session)
 
     def _ring(self) -> None:
         due = self._next_ring()

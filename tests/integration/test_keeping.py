@@ -1,14 +1,17 @@
 """Sessions that Gemba starts: real agents, kept as they are wanted, on both databases."""
 
+import json
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import time_machine
 from sqlalchemy import func, select
 
 from gemba import clock, wire
@@ -396,3 +399,51 @@ def give_up_waiting(floor: Floor, id: str) -> None:
         since = tx.connection.execute(select(escalations.c.delivery_since).where(escalations.c.id == id)).scalar_one()
         assert delivery.give_up_waiting(tx, id, since)
     floor.app.write_replies()
+
+
+# ---- silence --------------------------------------------------------------------------------------------------------
+
+
+def stalled_card(floor: Floor) -> Any:
+    floor.app.look_for_stalls()
+    with floor.app.database.read() as connection:
+        open_ones = select(escalations).where(escalations.c.kind == "stalled", ~escalations.c.resolved)
+        return connection.execute(open_ones).one_or_none()
+
+
+@pytest.fixture
+def silent(floor: Floor) -> Iterator[str]:
+    """A session that said that it works, a quarter of an hour ago."""
+    id = floor.listener()
+    floor.say(id, "GembaState", state="working", note="Running the tests")
+    with time_machine.travel(datetime.now(UTC) + timedelta(minutes=16)):
+        yield id
+
+
+def test_who_works_and_is_not_heard_of_is_asked_about_once_until_it_is_heard_again(floor: Floor, silent: str) -> None:
+    card = stalled_card(floor)
+    assert (card.channel, card.urgency, json.loads(card.options)) == (
+        "system",
+        "advisory",
+        ["wait", "interrupt", "stop"],
+    )
+    assert card.text == (
+        "It says that it works, and nothing was heard of it for 16 minutes.\n\nIts last words: Running the tests"
+    )
+    assert floor.get(silent).reported_state == "stalled"
+    assert stalled_card(floor).id == card.id
+
+    floor.say(silent, "PostToolUse", tool_name="Bash", tool_input={"command": "make"})
+
+    assert stalled_card(floor) is None
+    assert floor.get(silent).reported_state == "working"
+
+
+def test_what_is_chosen_on_its_card_is_done(floor: Floor, silent: str) -> None:
+    floor.act("/api/escalations/{id}/respond", {"action": "wait"}, id=stalled_card(floor).id)
+    assert (floor.get(silent).reported_state, stalled_card(floor)) == ("working", None)
+
+    with time_machine.travel(datetime.now(UTC) + timedelta(minutes=16)):
+        floor.act("/api/escalations/{id}/respond", {"action": "stop"}, id=stalled_card(floor).id)
+        floor.until(silent, "stopped")
+        assert stalled_card(floor) is None

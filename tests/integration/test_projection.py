@@ -518,7 +518,7 @@ def test_the_end_of_a_session_withdraws_what_it_asked(floor: Floor) -> None:
     assert reply["outcome"] == "withdrawn"
 
 
-@pytest.mark.parametrize(("channel", "kind"), [("handoff", "needs_input"), ("system", "stalled")])
+@pytest.mark.parametrize(("channel", "kind"), [("handoff", "needs_input"), ("system", "gate_failure")])
 def test_the_end_of_a_session_leaves_what_others_asked_about_it(floor: Floor, channel: str, kind: str) -> None:
     floor.say("SessionStart")
     id = floor.open_directly(channel, kind)

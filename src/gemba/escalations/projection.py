@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from gemba import clock
-from gemba.escalations import assumptions, handoff_frames, precedents, rules
+from gemba.escalations import assumptions, handoff_frames, precedents, rules, stalls
 from gemba.escalations.answer import Schemas
 from gemba.escalations.escalation import Channel, Delivery, Reply
 from gemba.escalations.opening import new_row
@@ -30,6 +30,7 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Pol
     """Apply a batch of one home's frames in order. Asks in a row are inserted together, for speed."""
     schemas = Schemas()
     outcomes = Outcomes(tx, drafts)
+    stalls.heard_again(tx, {draft.session_id for draft in drafts if draft.session_id is not None})
     opened: list[Draft] = []
     for draft in drafts:
         if draft.name == "escalation_opened":
