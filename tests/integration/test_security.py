@@ -276,6 +276,7 @@ def test_an_empty_token_is_no_token(sqlite_server: RunningServer) -> None:
     assert "is empty" in failed.stderr
 
 
+@pytest.mark.usefixtures("cold_starts")
 def test_a_private_file_is_private_whatever_the_umask(workspace: Path, home: Path, start_server: StartServer) -> None:
     before = os.umask(0o000)
     try:
