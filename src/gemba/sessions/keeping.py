@@ -21,11 +21,11 @@ from sqlalchemy import Row
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError
 from gemba.event import Draft
-from gemba.sessions import inputs, preamble_file, runs, store, worktree
+from gemba.sessions import claude_files, inputs, preamble_file, runs, store, worktree
 from gemba.sessions.agents import Agent, environment_of
 from gemba.sessions.backend import Backend, RunFolder, Start, run_folder
 from gemba.sessions.inputs import InputState
-from gemba.sessions.launch import Launch, launch
+from gemba.sessions.launch import Launch, has_hooks_given, launch
 from gemba.sessions.preamble import compose
 from gemba.sessions.reconcile import Ending, Found, Run, plan
 from gemba.sessions.run_folder import ALREADY_STARTING, read_keeper
@@ -180,7 +180,9 @@ class Keeping:
         with self._database.read() as connection:
             session = store.get_session(connection, row.session_id)
         manners = preamble_file.read_manners(self._workspace, session.mode)
-        how = launch(agent, compose(row.session_id, session.mode, session.role, manners), row.task, str(self._home))
+        told = compose(row.session_id, session.mode, session.role, manners)
+        given = claude_files.words(self._folder(row.session_id).path) if has_hooks_given(agent) else ()
+        how = launch(agent, told, row.task, str(self._home), given)
         if how.block is not None:
             preamble_file.put_block(Path(folder) / agent.instructions, row.session_id, how.block)
         try:
@@ -220,6 +222,7 @@ class Keeping:
             terminal=agent.terminal,
             output_limit=agent.limits.output_bytes,
             max_seconds=agent.limits.max_seconds or None,
+            files=claude_files.files(self._workspace.root, Path(folder), env) if has_hooks_given(agent) else {},
         )
 
     # ---- writing down
@@ -234,7 +237,8 @@ class Keeping:
             )
 
     def _end(self, row: Row[Any], how: Ending, trouble: str | None = None) -> None:
-        """What it left in its folder goes first: a kill before the end is written down has it done again."""
+        """What it left goes first, processes and its block: a kill before the end is written down has it done again."""
+        self._backend(row).stop(self._folder(row.session_id), 0)
         self._take_out_block(row)
         said = {"to": how.to, "close_reason": how.reason, "code": how.code, "signal": how.signal, "trouble": trouble}
         with self._database.transaction() as tx:
