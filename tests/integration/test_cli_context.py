@@ -1,22 +1,28 @@
 """`gemba context`: sections as they are declared, and the merge for scripts."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fixtures import processes
 from tests.fixtures.operator import Operator
 from tests.fixtures.servers import BIN
 
 
 def merge(given: bytes, *arguments: str, cwd: Path) -> tuple[int, list[Any], str]:
     """As a script does it, far from any workspace."""
-    done = subprocess.run(
-        [BIN / "gemba", "context", "merge", "-", *arguments], input=given, cwd=cwd, capture_output=True, check=False
+    done = processes.run(
+        [BIN / "gemba", "context", "merge", "-", *arguments],
+        cwd=cwd,
+        env=os.environ,
+        stdin=given.decode(),
+        timeout=60,
     )
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode()
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
 def test_a_document_is_merged_and_the_changes_are_told(tmp_path: Path) -> None:

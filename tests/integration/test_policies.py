@@ -337,6 +337,7 @@ def readable(workspace: Path, home: Path) -> Callable[[], dict[str, bytes]]:
     return read
 
 
+@pytest.mark.usefixtures("cold_starts")  # its command line is looked at
 def test_a_password_is_shown_by_nothing_that_runs_with_it(
     alone: Operator,
     receiver: Receiver,
