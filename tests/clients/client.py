@@ -39,7 +39,7 @@ class Claude:
         self._program = program
         self._island = island
         self.workspace = workspace
-        self.environment = _environment(folder, model.url)
+        self.environment = environment_of(folder, model.url)
 
     def install(self, *flags: str) -> None:
         """Put the hooks into the project's settings, as a user would."""
@@ -82,7 +82,8 @@ def ended(process: "subprocess.Popen[bytes]") -> Ended:
     return Ended(told["result"], told["session_id"])
 
 
-def _environment(folder: Path, model: str) -> dict[str, str]:
+def environment_of(folder: Path, model: str) -> dict[str, str]:
+    """All that a client gets of its surroundings: a home of its own, in a new folder, and the model."""
     inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
     (folder / "tmp").mkdir(parents=True)
     return {
@@ -95,6 +96,7 @@ def _environment(folder: Path, model: str) -> dict[str, str]:
         "ANTHROPIC_API_KEY": "dummy",
         "DISABLE_AUTOUPDATER": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
         # What it would send elsewhere comes to the model, which refuses it and keeps it as a fault.
         "HTTP_PROXY": model,
         "HTTPS_PROXY": model,

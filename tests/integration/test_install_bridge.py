@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from gemba.cli.hook_settings import EVENTS, GATES
 from gemba.cli.install_bridge import command
 from gemba.errors import Invalid, Unusable
+from gemba.sessions.claude_hooks import EVENTS, GATES
 from gemba.testing import retry_until
 
 THEIRS = '{\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}\n}\n'

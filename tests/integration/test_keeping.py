@@ -43,6 +43,10 @@ command = ["sh", "-c", 'trap "echo interrupted" INT; while read -r line || :; do
 prompt = "none"
 terminal = "pty"
 hooks = "claude"
+
+[agent.client]
+command = ["sh", "-c", 'for option; do stat -c "%a %n" "${option#*=}"; done', "sh", "{hooks}"]
+hooks = "claude"
 """
 
 
@@ -172,6 +176,21 @@ def test_a_stop_ends_everything_that_the_agent_started_and_is_the_operators(floo
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
     assert floor.transitions(id) == ["running", "stopped"]
+
+
+def test_a_client_is_handed_its_hooks_and_tools_in_private_files_outside_of_the_repository(floor: Floor) -> None:
+    id = floor.start("Look.", "client")
+
+    ended = floor.until(id, "completed")
+
+    assert ended.run is not None
+    folder = run_folder(floor.app.home, id).path
+    given = [f"600 {folder / name}" for name in ("claude-settings.json", "mcp.json")]
+    assert floor.app.keeping.transcript(id, 50).text.split("\n")[:2] == given
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=ended.run.folder, capture_output=True, text=True, check=True
+    )
+    assert status.stdout == ""
 
 
 def test_what_is_stopped_before_it_started_never_starts(floor: Floor) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gemba.errors import Invalid
 from gemba.sessions.agents import Agent
 from gemba.sessions.agents_file import parse_agents
-from gemba.sessions.launch import LONGEST_ARGUMENT, Launch, launch
+from gemba.sessions.launch import LONGEST_ARGUMENT, Launch, has_hooks_given, launch
 
 SHIPPED = parse_agents(b"")
 BOTH = "Before.\n\n# Task\n\nDo it."
@@ -47,6 +47,28 @@ def test_words_of_a_command_stand_for_the_interpreter_and_the_home() -> None:
     assert codex[codex.index("--add-dir") + 1] == "/home/.gemba"
     other = own("""command = ["jq", "{a: 1}", "--into={home}/x"]""")
     assert launched(other).command == ("jq", "{a: 1}", "--into=/home/.gemba/x")
+
+
+@pytest.mark.parametrize("name", ["claude", "claude-headless"])
+def test_the_word_for_hooks_stands_for_the_options_that_hand_them_over(name: str) -> None:
+    given = ("--settings=/runs/{home}/s.json", "--mcp-config=/runs/m.json")
+
+    command = launch(SHIPPED[name], "", "Do it.", "/home", given).command
+
+    place = command.index(given[0])
+    assert command[place : place + 2] == given
+    assert "--" not in command[:place]
+    assert not any("{" in word for word in command if word not in given)
+    assert has_hooks_given(SHIPPED[name])
+
+
+def test_without_hooks_their_word_stands_for_nothing_and_a_type_without_the_word_is_handed_none() -> None:
+    without = own('hooks = "none"', "claude")
+    by_themselves = own('command = ["claude", "--", "{prompt}"]', "claude")
+
+    assert (has_hooks_given(without), has_hooks_given(by_themselves)) == (False, False)
+    assert "{hooks}" not in launched(without).command
+    assert launch(by_themselves, "", "Do it.", "/home", ["--x"]).command == ("claude", "--", "Do it.")
 
 
 def test_an_argument_stands_in_its_place_or_last() -> None:

@@ -12,7 +12,6 @@ Called by `gemba install-bridge`.
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -27,39 +26,7 @@ from gemba.cli.json_text import (
     root_of,
     without,
 )
-
-# The seconds that the client gives a hook. Ours has to end before, or the client would go on without its answer.
-QUICK_TIMEOUT = 10
-GATE_TIMEOUT = 30
-WAIT_TIMEOUT = 600
-MARGIN = 10
-GATES = ("SubagentStop", "Stop")
-WAITS = ("PreToolUse", "PermissionRequest")
-EVENTS = (
-    *("SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest"),
-    *("PostToolUse", "PostToolUseFailure", "Notification", "SubagentStop", "Stop", "SessionEnd"),
-)
-
-
-class Hook(NamedTuple):
-    """What the client runs at an event, and how many seconds it may take."""
-
-    command: str
-    timeout: int
-
-
-def wanted_hooks(program: str, *, require: bool = False, approvals: bool = False) -> dict[str, Hook]:
-    """By event. `program` is quoted for the shell. A gate that fails in any way ends in 2, which blocks."""
-    hooks = {}
-    for event in EVENTS:
-        words, timeout = f"{program} hook {event}", QUICK_TIMEOUT
-        if event in GATES:
-            words, timeout = words + (" --require" if require else ""), GATE_TIMEOUT
-        elif approvals and event in WAITS:
-            words, timeout = f"{words} --approvals", WAIT_TIMEOUT
-        gate = f" --deadline {timeout - MARGIN} || exit 2" if timeout > QUICK_TIMEOUT else ""
-        hooks[event] = Hook(words + gate, timeout)
-    return hooks
+from gemba.sessions.claude_hooks import EVENTS, Hook, is_ours
 
 
 def put_in(text: str | None, wanted: Mapping[str, Hook]) -> str:
@@ -100,20 +67,6 @@ def our_events(text: str | None) -> list[str]:
 def are_switched_off(text: str | None) -> bool:
     """Whether these settings let no hook run at all."""
     return text is not None and decode(text).get("disableAllHooks") is True
-
-
-def is_ours(hook: object) -> bool:
-    """Whether this is a hook that runs `gemba-bridge hook`, from wherever and with whatever flags."""
-    command = hook.get("command") if isinstance(hook, dict) else None
-    if not isinstance(command, str) or "gemba" not in command:
-        return False
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    if words[1:4] == ["-m", "gemba.cli.bridge", "hook"]:
-        return True
-    return words[1:2] == ["hook"] and words[0].rpartition("/")[2] == "gemba-bridge"
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

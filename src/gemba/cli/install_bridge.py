@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shlex
-import shutil
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +18,7 @@ from gemba.cli import hook_settings
 from gemba.cli.json_text import Malformed
 from gemba.cli.show import json_option, print_json
 from gemba.errors import Invalid, Unusable
+from gemba.sessions.claude_hooks import Hook, bridge_program, wanted_hooks
 
 _FILES = {"project": "settings.json", "local": "settings.local.json", "user": "settings.json"}
 _LARGEST = 16 * 1024 * 1024
@@ -56,7 +54,7 @@ def command(folder: str | None, remove: bool, require: bool, approvals: bool, sc
     if remove and (require or approvals):
         raise click.UsageError("--remove takes everything out; --require and --approvals do not go with it.")
     root, path = _settings_file(folder, scope)
-    wanted = None if remove else hook_settings.wanted_hooks(_program(), require=require, approvals=approvals)
+    wanted = None if remove else wanted_hooks(bridge_program(), require=require, approvals=approvals)
     change = _carry_out(root, path, wanted)
     if as_json:
         did = {"did": "remove" if remove else "install", "changed": change.is_one, "events": change.events}
@@ -77,7 +75,7 @@ class _Change(NamedTuple):
     events: list[str]
 
 
-def _carry_out(root: Path, path: Path, wanted: dict[str, hook_settings.Hook] | None) -> _Change:
+def _carry_out(root: Path, path: Path, wanted: dict[str, Hook] | None) -> _Change:
     """Put these hooks in, or with None take all of ours out."""
     with _locked(path, make=wanted is not None):
         before = _read(path)
@@ -133,16 +131,6 @@ def _project(start: Path) -> Path:
         return start
     marks = (".git", ".gemba")
     return next((above for above in (start, *start.parents) if any((above / mark).exists() for mark in marks)), start)
-
-
-def _program() -> str:
-    """How a shell runs the bridge, wherever it stands: the one that was installed with this very command."""
-    beside = Path(sys.executable).parent / "gemba-bridge"
-    found = str(beside) if beside.is_file() else shutil.which("gemba-bridge")
-    words = [str(Path(found).absolute())] if found else [sys.executable, "-m", "gemba.cli.bridge"]
-    if any(wire.valid_unicode(word) != word for word in words):
-        raise Unusable(f"{words[0]!r}: a path that is not Unicode cannot stand in settings", code="program_unusable")
-    return shlex.join(words)
 
 
 # -- the file ----------------------------------------------------------------------------------------------------------

@@ -258,3 +258,7 @@ class Pipe:
     def _say(self, line: bytes) -> None:
         while line:
             line = line[os.write(_STDOUT, line) :]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

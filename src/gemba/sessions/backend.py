@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from gemba import wire
@@ -42,6 +43,7 @@ class Start(NamedTuple):
     rows: int = 50
     columns: int = 200
     max_seconds: float | None = None
+    files: Mapping[str, str] = MappingProxyType({})  # by name, what lies in its folder for the agent to read
 
     def environment(self) -> dict[str, str]:
         """The names by which every process of this run is known again, beside what was given."""

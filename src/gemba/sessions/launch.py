@@ -7,6 +7,8 @@ instead. A prompt that goes by stdin, by file or by MCP is in no word of the com
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from gemba.errors import Invalid
@@ -16,6 +18,7 @@ from gemba.text import storable
 
 LONGEST_ARGUMENT = 120_000  # bytes; the system takes 128 KiB for one word
 _PROMPT = "{prompt}"
+_HOOKS = "{hooks}"
 _BY_FILE = "Do the task that {file} gives you under its heading Task."
 _BY_MCP = "Call the tool get_context of the MCP server gemba: it gives you your task. Then do it."
 
@@ -31,8 +34,16 @@ class Launch(NamedTuple):
     opening: str | None
 
 
-def launch(agent: Agent, preamble: str, task: str, home: str) -> Launch:
-    """How a session of this type starts with this task; Invalid when the task cannot be given to it so."""
+def has_hooks_given(agent: Agent) -> bool:
+    """Whether the client of this type is handed its hooks when it is started."""
+    return agent.hooks != "none" and _HOOKS in agent.command
+
+
+def launch(agent: Agent, preamble: str, task: str, home: str, hooks: Sequence[str] = ()) -> Launch:
+    """How a session of this type starts with this task; Invalid when the task cannot be given to it so.
+
+    `hooks`: the words with which the client gets its hooks.
+    """
     preamble, task = storable(preamble), storable(task)
     in_front = "" if agent.instructions else preamble
     prompt = with_task(in_front, task)
@@ -42,10 +53,10 @@ def launch(agent: Agent, preamble: str, task: str, home: str) -> Launch:
     block = with_task(preamble, task) if way in ("none", "file") else preamble
     in_file = block if agent.instructions else None
     if not opening.strip():
-        return Launch(_words(agent, None, home), None, in_file, None)
+        return Launch(_words(agent, None, home, hooks), None, in_file, None)
     if _reads_stdin(agent):
-        return Launch(_words(agent, None, home), opening, in_file, opening)
-    return Launch(_words(agent, opening, home), None, in_file, opening)
+        return Launch(_words(agent, None, home, hooks), opening, in_file, opening)
+    return Launch(_words(agent, opening, home, hooks), None, in_file, opening)
 
 
 def _way(agent: Agent, prompt: str) -> Way:
@@ -69,11 +80,12 @@ def _reads_stdin(agent: Agent) -> bool:
     return agent.prompt == "stdin"
 
 
-def _words(agent: Agent, prompt: str | None, home: str) -> tuple[str, ...]:
+def _words(agent: Agent, prompt: str | None, home: str, hooks: Sequence[str]) -> tuple[str, ...]:
     """The command with what its words stand for. A prompt without a place goes last; a place without one goes."""
     words = [word for word in agent.command if prompt is not None or word != _PROMPT]
     if prompt is not None and not any(_PROMPT in word for word in words):
         # Behind options, words that begin with a dash would be taken for another one.
         words.append(f"\n{_PROMPT}" if prompt.startswith("-") else _PROMPT)
     filled = (word.replace("{python}", sys.executable).replace("{home}", home) for word in words)
-    return tuple(word.replace(_PROMPT, prompt or "") for word in filled)
+    said = ([word.replace(_PROMPT, prompt or "")] if word != _HOOKS else hooks for word in filled)
+    return tuple(chain.from_iterable(said))

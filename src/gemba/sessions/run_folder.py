@@ -85,7 +85,9 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
             _refuse_living(run)
             _clear(run)
             try:
-                _write_spec(run, start, mode)
+                for name, text in start.files.items():
+                    _write_private(run.path / name, text)
+                _write_private(run.spec, json.dumps(_spec(start, mode)))
                 yield run
             finally:
                 run.spec.unlink(missing_ok=True)
@@ -155,8 +157,8 @@ def _clear(run: RunFolder) -> None:
         file.unlink(missing_ok=True)
 
 
-def _write_spec(run: RunFolder, start: Start, mode: str) -> None:
-    spec = {
+def _spec(start: Start, mode: str) -> dict[str, Any]:
+    return {
         "run_id": start.run_id,
         "command": start.command,
         "env": start.environment(),
@@ -169,11 +171,14 @@ def _write_spec(run: RunFolder, start: Start, mode: str) -> None:
         "columns": start.columns,
         "max_seconds": start.max_seconds,
     }
-    partial = run.path / ".spec.json"
+
+
+def _write_private(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}")
     fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "w", encoding="utf-8") as file:
-        json.dump(spec, file)
-    partial.rename(run.spec)
+        file.write(text)
+    partial.rename(path)
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
