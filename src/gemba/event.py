@@ -48,6 +48,7 @@ NAMES = {
     "assumption.undelivered": "the agent could not be told that it was overturned, and why",
     "session.wanted": "somebody wants an agent started",
     "session.unwanted": "somebody wants a session stopped",
+    "run.ended": "an agent that Gemba started runs no more, whether or not its client said so before",
     "input.wanted": "somebody wants something typed to an agent, or wants it interrupted",
     "input.changed": "what was to be typed is typed, is read by the agent's client, or was not typed, and why",
     "rule.made": "the operator said how every ask of one wording is answered from now on",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import gemba
+from gemba.store import events
 from gemba.testing import retry_until
 from tests.fixtures.api import Api
 
@@ -101,6 +102,10 @@ def test_the_worktree_of_a_session_is_told_with_what_is_only_there(api: Api, wor
         "locked": None,
     }
     assert session["run"]["headless"] is True
+    # Its client told of its end before it was gone; both are told.
+    with api.app.database.read() as connection:
+        told = [event.name for event in events.read_after(connection, 0, 1_000) if event.session_id == session["id"]]
+    assert told.count("run.ended") == told.count("session.wanted") == 1, told
     assert "left.txt" in api.get(f"/api/sessions/{session['id']}/transcript?lines=50")["text"]
     for nothing in ("/api/sessions/unknown/worktree", "/api/sessions/unknown"):
         assert api.request("GET", nothing).status == 404

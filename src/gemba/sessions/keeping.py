@@ -242,8 +242,11 @@ class Keeping:
         self._take_out_block(row)
         said = {"to": how.to, "close_reason": how.reason, "code": how.code, "signal": how.signal, "trouble": trouble}
         with self._database.transaction() as tx:
+            if not runs.end(tx, how, trouble):
+                return
+            tx.emit(Draft("run.ended", {"code": how.code, "signal": how.signal}, row.session_id, row.session_id))
             # Its client may have told of its end before.
-            if runs.end(tx, how, trouble) and store.is_alive(tx, row.session_id):
+            if store.is_alive(tx, row.session_id):
                 self._tell(tx, [Draft("session_transition", said, row.session_id)])
 
     def _take_out_block(self, row: Row[Any]) -> None:
