@@ -162,6 +162,15 @@ def test_an_agent_that_speaks_no_frames_is_judged_by_its_exit(
     assert floor.transitions(id) == ["running", lifecycle]
 
 
+def test_an_agent_finds_the_commands_and_its_own_names(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("GEMBA_DISPATCH_ID", "of the server's own surroundings")
+    id = floor.start("env | grep ^GEMBA_ | cut -d= -f1 | sort; gemba-ask --version > /dev/null && echo found")
+    floor.until(id, "completed")
+    names = "AGENT_TYPE HOME INTERACTION_MODE RUN_ID SESSION_ID WORKSPACE".split()
+    assert floor.app.keeping.transcript(id, 50).text.splitlines() == [*(f"GEMBA_{name}" for name in names), "found"]
+
+
 def test_a_stop_ends_everything_that_the_agent_started_and_is_the_operators(floor: Floor, tmp_path: Path) -> None:
     left = tmp_path / "left"
     id = floor.start(f"(setsid sleep 1000 & echo $! > {left}); trap '' TERM; sleep 1000", worktree=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -210,6 +211,8 @@ class Keeping:
             **environment_of(agent, os.environ),
             **{name: value for name, value in ours.items() if value},
         }
+        # Behind all else: an agent finds gemba-ask also where only the path of gemba itself was given.
+        env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
         return Start(
             session_id=row.session_id,
             run_id=row.run_id,
