@@ -167,7 +167,7 @@ def test_an_agent_finds_the_commands_and_its_own_names(floor: Floor, monkeypatch
     monkeypatch.setenv("GEMBA_DISPATCH_ID", "of the server's own surroundings")
     id = floor.start("env | grep ^GEMBA_ | cut -d= -f1 | sort; gemba-ask --version > /dev/null && echo found")
     floor.until(id, "completed")
-    names = "AGENT_TYPE HOME INTERACTION_MODE RUN_ID SESSION_ID WORKSPACE".split()
+    names = ["AGENT_TYPE", "HOME", "INTERACTION_MODE", "RUN_ID", "SESSION_ID", "WORKSPACE"]
     assert floor.app.keeping.transcript(id, 50).text.splitlines() == [*(f"GEMBA_{name}" for name in names), "found"]
 
 
