@@ -13,6 +13,7 @@ import pytest
 from gemba.config import Workspace, read_settings
 from gemba.doctor import Diagnosis
 from gemba.handoff.risk_rules import read_rules
+from tests.fixtures import processes
 from tests.fixtures.operator import Operator
 from tests.fixtures.servers import BIN, RunningServer
 
@@ -268,16 +269,8 @@ def test_twenty_commands_at_once_make_one_database(alone: Operator, database_url
     ids = [alone.ask() for _ in range(5)]
     environment = {**alone.environment, "GEMBA_DATABASE_URL": database_url}
 
-    started = [
-        subprocess.Popen(
-            [BIN / "gemba", "inbox", "--json"],
-            cwd=alone.workspace,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for _ in range(20)
-    ]
+    words = [str(BIN / "gemba"), "inbox", "--json"]
+    started = [processes.start(words, cwd=alone.workspace, env=environment) for _ in range(20)]
     ended = [(process.communicate(timeout=110), process.returncode) for process in started]
 
     assert [(errors, code) for (_, errors), code in ended] == [(b"", 0)] * 20
