@@ -151,6 +151,7 @@ def test_what_is_offered_on_cards_and_the_screens_behind_it(
         ("/rules", ".card"),
         ("/policies", ".timeline"),
         ("/attention", ".figures"),
+        ("/sessions", ".card"),
         ("/sessions/alike-1", ".row"),
         (f"/escalations/{first}", ".card"),
     ):
@@ -188,6 +189,7 @@ def test_cards_in_every_state(full_desk: Desk, axe: Axe) -> None:
 def test_screens_with_nothing_in_them(desk: Desk, axe: Axe) -> None:
     found = []
     for screen in (
+        "Sessions",
         "Answered",
         "Handoffs",
         "Dispatches",

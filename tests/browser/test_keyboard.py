@@ -9,6 +9,7 @@ from tests.browser.desk import Desk, ask, outcome
 from tests.fixtures.servers import RunningServer
 
 SCREENS = (
+    ("s", "Sessions"),
     ("a", "Assumptions"),
     ("d", "Answered"),
     ("f", "Handoffs"),

@@ -17,6 +17,8 @@ const SEARCHES_KEPT = 60_000;
 /** What was asked, as the screens beside the inbox show it: any escalation's event makes it out of date. */
 export const ASKED = ["asked"] as const;
 const ASSUMPTION_LIMIT = 200;
+/** The list has those that were heard of last. */
+export const SESSION_LIMIT = 200;
 const RULE_LIMIT = 200;
 const MEMORY_LIMIT = 100;
 /** What agents want remembered, in whatever state: any memory's event makes it out of date. */
@@ -254,7 +256,10 @@ export const assumptionsQuery = queryOptions({
 
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
-  queryFn: ({ signal }) => upToDate(async () => payload(await api.GET("/api/sessions", { signal }))),
+  queryFn: ({ signal }) =>
+    upToDate(async () =>
+      payload(await api.GET("/api/sessions", { params: { query: { limit: SESSION_LIMIT } }, signal })),
+    ),
 });
 
 export const doctorQuery = queryOptions({

@@ -14,11 +14,12 @@ import { HandoffsScreen } from "../handoffs/HandoffsScreen";
 import { ContextScreen } from "../context/ContextScreen";
 import { HealthScreen } from "../health/HealthScreen";
 import { EscalationScreen } from "../history/EscalationScreen";
-import { SessionScreen } from "../history/SessionScreen";
 import { InboxScreen } from "../inbox/InboxScreen";
 import { MemoryScreen } from "../memory/MemoryScreen";
 import { PoliciesScreen } from "../policies/PoliciesScreen";
 import { RulesScreen } from "../rules/RulesScreen";
+import { SessionScreen } from "../sessions/SessionScreen";
+import { SessionsScreen } from "../sessions/SessionsScreen";
 import { EmptyState } from "../ui/Notice";
 import { Frame } from "./Frame";
 import { linkTo, usePlace, type OneOfName, type Place, type RouteName } from "./routes";
@@ -26,6 +27,7 @@ import { SignedOut } from "./SignedOut";
 
 const SCREENS: Record<RouteName, () => React.ReactNode> = {
   inbox: InboxScreen,
+  sessions: SessionsScreen,
   answered: AnsweredScreen,
   approvals: ApprovalsScreen,
   assumptions: AssumptionsScreen,

@@ -19,7 +19,7 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
       [["m"], "Who else asks the same"],
       [["u"], "Undo the last answer, or change of a section; re-open what the pane resolved"],
       [["n"], "To what is new"],
-      [["Enter"], "Open a handoff, a dispatch; unfold an approval of the record"],
+      [["Enter"], "Open a session, a handoff, a dispatch; unfold an approval of the record"],
       [["Esc"], "Leave the reply, then the card; back from what was opened"],
     ],
   ],

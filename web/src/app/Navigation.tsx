@@ -16,6 +16,7 @@ export interface Badge {
 
 const ICONS: Record<RouteName, IconName> = {
   inbox: "inbox",
+  sessions: "terminal",
   answered: "check",
   approvals: "key",
   assumptions: "fork",
@@ -30,7 +31,11 @@ const ICONS: Record<RouteName, IconName> = {
 };
 
 /** The screen with all of them, for what has an address of its own. */
-const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = { handoff: "handoffs", dispatch: "dispatches" };
+const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
+  session: "sessions",
+  handoff: "handoffs",
+  dispatch: "dispatches",
+};
 
 const NAMES = Object.keys(ROUTES) as RouteName[];
 const namesIn = (group: GroupName) => NAMES.filter((name) => ROUTES[name].group === group);

@@ -20,6 +20,7 @@ export type GroupName = keyof typeof GROUPS;
 
 export const ROUTES = {
   inbox: { path: "/", title: "Inbox", key: "i", group: "waiting" },
+  sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
   answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
@@ -146,6 +147,16 @@ export function goTo(route: RouteName): void {
   visit(ROUTES[route].path);
 }
 
+/** To the screen of something that was just made; the focus goes along. */
+export function goToOne(what: OneOfName, id: string): void {
+  flushSync(() => visit(pathOfOne(what, id)));
+  focusHeading();
+}
+
+function pathOfOne(what: OneOfName, id: string): string {
+  return ONE_OF[what] + encodeURIComponent(id.toWellFormed());
+}
+
 function link(path: string) {
   return {
     href: path,
@@ -164,7 +175,7 @@ export function linkTo(route: RouteName) {
 }
 
 export function linkToOne(what: OneOfName, id: string) {
-  return link(ONE_OF[what] + encodeURIComponent(id.toWellFormed()));
+  return link(pathOfOne(what, id));
 }
 
 /** The handoffs in one state, of one session; an empty text leaves them all in. */

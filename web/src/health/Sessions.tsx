@@ -9,7 +9,7 @@ function byNeedThenRecency(a: Session, b: Session): number {
 }
 
 /** What it says of itself while it lives, and how it ended when it does not. */
-export function stateOf(session: Session): string {
+function stateOf(session: Session): string {
   const lives = session.lifecycle === "running" || session.lifecycle === "starting";
   return (lives && session.reported_state) || session.lifecycle;
 }

@@ -45,6 +45,10 @@ const NAMES = [
   "session_state_reported",
   "session_transition",
   "turn_ended",
+  "session.wanted",
+  "session.unwanted",
+  "run.ended",
+  "input.changed",
   "frame_dropped",
   "unknown_hook",
 ];

@@ -18,6 +18,7 @@ import {
   unresolvedQuery,
 } from "../api/queries";
 import { HANDED } from "../api/handoff-queries";
+import { inputQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
 import { announce } from "../ui/announce";
@@ -30,6 +31,7 @@ const BURST_WINDOW = 60;
 /** From here on one read of the list is cheaper than many of single escalations. */
 const MANY = 6;
 const SIDE_WINDOW = 1_000;
+const RUN_EVENTS = new Set(["input.changed", "session_transition", "run.ended", "turn_ended"]);
 
 const changedEscalations = coalesce<string>(BURST_WINDOW, async (ids) => {
   if (ids.size > MANY) await refresh(["escalations"]);
@@ -39,6 +41,12 @@ const changedEscalations = coalesce<string>(BURST_WINDOW, async (ids) => {
 /** Each card reads again what it asks about; a plan may have been edited while somebody looks at it. */
 const changedPlans = coalesce<string>(BURST_WINDOW, async (ids) => {
   await Promise.all([...ids].map((id) => refresh(approvalsOfQuery(id).queryKey)));
+});
+
+/** What was typed shows at once, and so does how it ended; what it shows in between is read by time. */
+const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
+  const keys = [...ids].flatMap((id) => [transcriptQuery(id, true).queryKey, worktreeQuery(id, true).queryKey]);
+  await Promise.all(keys.map(refresh));
 });
 
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
@@ -88,6 +96,9 @@ function apply(message: Message): void {
   } else if (message.event === "frame_dropped" || message.event === "unknown_hook") {
     changedSides(doctorQuery.queryKey);
   } else {
+    if (message.event === "input.changed" && ref !== null)
+      queryClient.setQueryData(inputQuery(ref).queryKey, payload as InputNews);
+    if (session_id !== null && RUN_EVENTS.has(message.event)) changedRuns(session_id);
     changedSides(sessionsQuery.queryKey);
   }
 }

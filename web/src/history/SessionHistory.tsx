@@ -1,67 +1,55 @@
-/** One session: what it is doing, its figures, and everything it asked or decided alone, newest first. */
+/** What a session handed over, its figures, and everything it asked or decided alone, newest first. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { isUnresolved } from "../api/escalation-list";
-import { sessionAsksQuery, sessionAssumptionsQuery, sessionsQuery } from "../api/queries";
-import type { Assumption, Escalation, Session } from "../api/types";
+import { sessionAsksQuery, sessionAssumptionsQuery } from "../api/queries";
+import type { Assumption, Escalation } from "../api/types";
 import { linkToOne } from "../app/routes";
 import { SessionHandoffs } from "../handoffs/SessionHandoffs";
 import { SettledRow } from "../inbox/Rows";
 import { kindOf } from "../inbox/wording";
-import { stateOf } from "../health/Sessions";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { More } from "../ui/More";
-import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
+import { ReadError, Skeletons } from "../ui/Notice";
 import { firstLine, plainText } from "../ui/plain-text";
 import { formatSeconds } from "../ui/time";
 import { figuresOf, timelineOf, type Entry } from "./timeline";
 
-export function SessionScreen({ id }: { id: string }) {
+export function SessionHistory({ id }: { id: string }) {
   const asks = useInfiniteQuery(sessionAsksQuery(id));
   const assumptions = useQuery(sessionAssumptionsQuery(id)).data?.assumptions ?? [];
-  const session = useQuery(sessionsQuery).data?.sessions.find((one) => one.id === id);
   const escalations = asks.data?.pages.flatMap((page) => page.escalations) ?? [];
   const total = asks.data?.pages[0]?.total ?? 0;
   const entries = timelineOf(escalations, assumptions, asks.hasNextPage);
   return (
     <>
-      <header className="screen-head">
-        <h1 tabIndex={-1} className="session-title">
-          {plainText(id)}
-        </h1>
-        {session ? <Now session={session} /> : <p>Everything this session asked.</p>}
-      </header>
-      {asks.isPending && <Skeletons count={3} label="Reading the session" />}
-      {asks.isError && asks.data === undefined && (
-        <ReadError what="The session" error={asks.error} onRetry={() => void asks.refetch()} />
-      )}
-      {asks.isSuccess && entries.length === 0 && (
-        <EmptyState title="It has asked nothing">
-          <p>Questions, answers and decisions taken alone stand here as they happen.</p>
-        </EmptyState>
-      )}
       <SessionHandoffs session={id} />
-      {entries.length > 0 && (
-        <>
-          <Figures escalations={escalations} total={total} assumed={assumptions.length} />
-          <ul className="rows" aria-label="What it asked">
-            {entries.map((entry) => (
-              <TimelineRow key={entry.id} entry={entry} />
-            ))}
-          </ul>
-        </>
-      )}
-      <More query={asks} />
+      <section className="section" aria-labelledby="section-asked">
+        <h2 id="section-asked" className="section-title">
+          Asked and decided
+        </h2>
+        {asks.isPending && <Skeletons count={2} label="Reading what it asked" />}
+        {asks.isError && asks.data === undefined && (
+          <ReadError what="What it asked" error={asks.error} onRetry={() => void asks.refetch()} />
+        )}
+        {asks.isSuccess && entries.length === 0 && (
+          <p className="card-hint">
+            It has asked nothing. Questions, answers and decisions taken alone stand here as they happen.
+          </p>
+        )}
+        {entries.length > 0 && (
+          <>
+            <Figures escalations={escalations} total={total} assumed={assumptions.length} />
+            <ul className="rows" aria-label="What it asked">
+              {entries.map((entry) => (
+                <TimelineRow key={entry.id} entry={entry} />
+              ))}
+            </ul>
+          </>
+        )}
+        <More query={asks} />
+      </section>
     </>
-  );
-}
-
-function Now({ session }: { session: Session }) {
-  return (
-    <p>
-      {plainText(session.agent_type)}, {session.mode} mode · {stateOf(session)}
-      {session.needs_you && " · needs you"} · last heard <Age since={session.last_frame_at} ago />
-    </p>
   );
 }
 

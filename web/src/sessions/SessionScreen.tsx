@@ -1,0 +1,112 @@
+/** One session: what it is doing, what it shows, where it works, and everything it asked. */
+import { useQuery } from "@tanstack/react-query";
+import { SESSION_LIMIT, sessionsQuery } from "../api/queries";
+import { sessionQuery } from "../api/session-queries";
+import type { Session } from "../api/types";
+import { linkTo, linkToOne } from "../app/routes";
+import { useEscapeBack } from "../app/useEscapeBack";
+import { Mark } from "../handoffs/Mark";
+import { SessionHistory } from "../history/SessionHistory";
+import { Age } from "../ui/Age";
+import { Icon } from "../ui/Icon";
+import { plainText } from "../ui/plain-text";
+import { formatWhole } from "../ui/time";
+import { Words } from "../ui/Words";
+import { Controls } from "./Controls";
+import { Shown } from "./Shown";
+import { WorktreePart } from "./WorktreePart";
+import { endingOf, isAlive, lookOf, saysOf } from "./wording";
+
+export function SessionScreen({ id }: { id: string }) {
+  const session = useSession(id);
+  useEscapeBack("sessions");
+  return (
+    <>
+      <header className="screen-head">
+        <p className="way-back">
+          <a {...linkTo("sessions")}>Sessions</a>
+        </p>
+        <h1 tabIndex={-1} className="session-title">
+          {plainText(id)}
+        </h1>
+        {session ? <Now session={session} /> : <p>Everything this session asked.</p>}
+      </header>
+      {session?.run && (
+        <>
+          <article className="card session-now" aria-label="About this session">
+            <About session={session} run={session.run} />
+            <Controls session={session} />
+          </article>
+          <Shown session={session} />
+          <WorktreePart session={session} />
+        </>
+      )}
+      <SessionHistory id={id} />
+    </>
+  );
+}
+
+/** As the list has it; asked for alone where it may be too old for the list. Not every name that is met is a session's. */
+function useSession(id: string): Session | undefined {
+  const list = useQuery(sessionsQuery).data?.sessions;
+  const listed = list?.find((one) => one.id === id);
+  const mayBeOlder = listed === undefined && (list?.length ?? 0) >= SESSION_LIMIT;
+  const alone = useQuery({ ...sessionQuery(id), enabled: mayBeOlder }).data;
+  return listed ?? alone;
+}
+
+function Now({ session }: { session: Session }) {
+  const says = saysOf(session);
+  return (
+    <p className="session-head">
+      <Mark look={lookOf(session)} />
+      <span>
+        {plainText(session.agent_type)}, {session.mode} mode
+        {session.role !== null && `, ${session.role}`}
+      </span>
+      {says !== null && <span>says: {says}</span>}
+      {session.needs_you && <strong className="needs-you">needs you</strong>}
+      <span>
+        last heard <Age since={session.last_frame_at} ago />
+      </span>
+    </p>
+  );
+}
+
+function About({ session, run }: { session: Session; run: NonNullable<Session["run"]> }) {
+  const ending = endingOf(session);
+  const facts: [name: string, value: React.ReactNode][] = [
+    ["Folder", run.folder !== null && <code>{plainText(run.folder)}</code>],
+    ["Branch", run.branch !== null && <code>{plainText(run.branch)}</code>],
+    ["Task", session.bead_id !== null && plainText(session.bead_id)],
+    ["Note", session.note !== null && plainText(session.note)],
+    ["Dispatch", run.dispatch_id !== null && <a {...linkToOne("dispatch", run.dispatch_id)}>{plainText(run.dispatch_id)}</a>],
+    ["Started", `${run.started_at === null ? "not yet" : formatWhole(new Date(run.started_at))}, by ${plainText(run.started_by)}`],
+    ["Ended", run.ended_at !== null && formatWhole(new Date(run.ended_at))],
+  ];
+  return (
+    <>
+      {run.title !== "" && (
+        <h2 className="words handoff-whole" dir="auto">
+          <Words text={run.title} />
+        </h2>
+      )}
+      {ending !== null && (
+        <p className="mark" data-tone={lookOf(session).tone === "bad" ? "bad" : undefined} dir="auto">
+          <Icon name={isAlive(session) ? "pulse" : lookOf(session).icon} />
+          <span>{plainText(ending)}.</span>
+        </p>
+      )}
+      <dl className="facts">
+        {facts
+          .filter(([, value]) => value !== false)
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </>
+  );
+}
