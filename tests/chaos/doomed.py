@@ -1,6 +1,6 @@
 """The real `gemba`, server or worker, that kills itself with SIGKILL at the n-th passage of a named point.
 
-Run by path in the place of `gemba`, with GEMBA_TEST_DOOM={"point": …, "passage": n, "record": file}. The points are put
+Run by path in the place of `gemba`, with GEMBA_DOOM={"point": …, "passage": n, "record": file}. The points are put
 around the product from outside, so it has no hook for tests in it: every write transaction's begin, statements and
 commit, those of the durable engine beside them, the tailer's commit, every system call with which a reply gets to
 disk, a notification on its way out, a check of an answer, and each side of a step's record. Before it dies it appends
@@ -304,7 +304,7 @@ def around_the_world(doom: Doom) -> None:
 
 
 def main() -> None:
-    drawn = json.loads(os.environ.pop("GEMBA_TEST_DOOM", "{}"))
+    drawn = json.loads(os.environ.pop("GEMBA_DOOM", "{}"))
     if "point" in drawn:
         assert drawn["point"] in ALL_POINTS, drawn
         doom = Doom(drawn["point"], drawn["passage"], Path(drawn["record"]))

@@ -9,7 +9,6 @@ import http.client
 import json
 import random
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from gemba import wire
 from tests.fixtures.servers import Answer, RunningServer
 
-DOOMED = (sys.executable, "-P", str(Path(__file__).with_name("doomed.py")))
+DOOMED = (str(Path(__file__).with_name("doomed.py")),)
 PATIENCE = 60.0
 _LIFE = 20.0  # seconds that a server gets to reach the point where it dies
 
@@ -43,7 +42,7 @@ class Mortal:
 
     def live_until(self, point: str, passage: int, at_most: float = _LIFE) -> None:
         """A life that ends at the point; one that never gets there is ended from outside, at whatever it does."""
-        if self.live(DOOMED, GEMBA_TEST_DOOM=doom(point, passage, self._record)):
+        if self.live(DOOMED, GEMBA_DOOM=doom(point, passage, self._record)):
             try:
                 self.server.process.wait(at_most)
             except subprocess.TimeoutExpired:
@@ -54,7 +53,7 @@ class Mortal:
 
     def die_during(self, point: str, passage: int, work: Callable[[], T]) -> T:
         """A life that ends at the point while the work is done, and another one in which it is completed."""
-        assert self.live(DOOMED, GEMBA_TEST_DOOM=doom(point, passage, self._record))
+        assert self.live(DOOMED, GEMBA_DOOM=doom(point, passage, self._record))
         with ThreadPoolExecutor(1) as other:
             done = other.submit(work)
             self.server.process.wait(_LIFE)

@@ -94,6 +94,6 @@ def test_reminders_expiries_checks_and_deliveries_survive_the_death_of_server_an
 
 def live_until(worker: RunningWorker, point: str, passage: int, record: Path) -> None:
     """A life of the worker that ends at the point, or after a while at whatever it does."""
-    if worker.start(DOOMED, GEMBA_TEST_DOOM=doom(point, passage, record)) and not worker.wait(LIFE):
+    if worker.start(DOOMED, GEMBA_DOOM=doom(point, passage, record)) and not worker.wait(LIFE):
         worker.process.kill()
     worker.collect()

@@ -34,6 +34,8 @@ from tests.fixtures.workers import RunningWorker
 OUTAGES = effort(2, 6)  # a round
 FILLINGS = OUTAGES // 2  # of a disk, each longer
 
+pytestmark = pytest.mark.usefixtures("cold_starts")  # beside forked ones the witness meets a 503, and gives up
+
 
 class Refusing(Mortal):
     """A server that stays, and refuses for a while: whoever wants something asks it again."""

@@ -213,7 +213,7 @@ def test_an_executor_that_stood_still_and_comes_back_does_no_further_step(
 ) -> None:
     server, victim, _heir = floor
     trace = tmp_path / "trace"
-    id = with_a_check_that_runs(floor, checks, DOOMED, GEMBA_TEST_DOOM=json.dumps({"trace": str(trace)}))
+    id = with_a_check_that_runs(floor, checks, DOOMED, GEMBA_DOOM=json.dumps({"trace": str(trace)}))
     first = checks.begun()[0][0]
 
     victim.process.send_signal(signal.SIGSTOP)
