@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gemba import wire
@@ -197,6 +197,7 @@ texts = st.text(max_size=60) | st.lists(
 
 
 @given(texts, texts)
+@example('00000"00000"o', 'o"00000"00000')
 def test_whatever_the_texts_likeness_is_mutual_and_bands_find_it(a: str, b: str) -> None:
     one, other = ask(a), ask(b)
     assert compare(one, one).same

@@ -210,7 +210,7 @@ def _swapped(a: Form, b: Form) -> list[str] | None:
     is_swap = one[first] == other[last] and one[last] == other[first]
     are_names = one[first][0] == one[last][0] == "#"
     is_near = last - first < 2 and not (are_names or a.is_verb_final or b.is_verb_final)
-    if not is_swap or is_near or "or" in one[first:last]:
+    if not is_swap or is_near or "or" in one[first + 1 : last]:
         return None
     return [a.shown[one[first]], a.shown[one[last]]]
 

@@ -116,12 +116,15 @@ class _Folding:
         if not several.keys().isdisjoint(old_keys):
             pairs = zip(old_keys, before, strict=True)
             olds = [self.value(item, several.pop(key), place) if key in several else item for key, item in pairs]
+        # What is folded already stands there by its mark alone: merged once more it could become something else.
+        folded = {key: self.value(_MISSING, values, place) for key, values in several.items()}
         new = [
-            self.value(_MISSING, several.pop(key), place) if key in several else item
+            {key[0]: item[key[0]]} if key in several and several.pop(key) else item
             for key, item in zip(keys, items, strict=True)
-            if key in several or key is None or len(said_of[key]) == 1
+            if key is None or key in several or len(said_of[key]) == 1
         ]
-        return self._merged(olds, new, place)
+        merged = self._merged(olds, new, place)
+        return [folded.get(key, item) if (key := _key(item)) else item for item in merged] if folded else merged
 
     def _merged(self, before: _T, payload: _T, place: Place) -> _T:
         merged = merge(before, payload)
