@@ -20,7 +20,8 @@ from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.escalations import delivery
 from gemba.escalations.store import escalations
 from gemba.sessions import inputs
-from gemba.sessions.backend import run_folder
+from gemba.sessions.backend import RunFolder, run_folder
+from gemba.sessions.process import ProcessBackend
 from gemba.sessions.run_folder import read_keeper, stop_kept
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import view_session
@@ -249,6 +250,38 @@ def test_the_preamble_stands_in_the_clients_file_while_the_agent_lives(floor: Fl
     floor.until(id, "completed")
 
     assert (workspace / "CLAUDE.md").read_text() == "Mine.\n"
+
+
+def test_a_start_that_fails_leaves_nothing_in_the_clients_file(floor: Floor, workspace: Path) -> None:
+    (workspace / "CLAUDE.md").write_text("Mine.\n")
+    program = workspace / "gone"
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o700)
+    (workspace / ".gemba" / "agents.toml").write_text(AGENTS.replace('["sh"]', '["./gone"]'))
+    id = floor.start("anything", worktree=False)
+
+    ended = floor.until(id, "failed")
+
+    assert ended.run is not None
+    assert (ended.close_reason, bool(ended.run.trouble)) == ("not_started", True)
+    assert (workspace / "CLAUDE.md").read_text() == "Mine.\n"
+
+
+def test_one_session_that_cannot_be_kept_is_no_others_trouble(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = floor.listener()
+    floor.stop(stuck)
+    stop = ProcessBackend.stop
+
+    def cannot(backend: ProcessBackend, run: RunFolder, grace: float) -> None:
+        if run.session_id == stuck:
+            raise Unusable("a process cannot be ended", code="process_stays")
+        stop(backend, run, grace)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ProcessBackend, "stop", cannot)
+        floor.until(floor.start("exit 0"), "completed")
+        assert floor.get(stuck).lifecycle == "running"
+    floor.until(stuck, "stopped")
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ class Keeping:
         self._origin = origin
         self._backends = backends
         self._tell = tell
+        self._troubles: dict[str, str] = {}
 
     def keep(self) -> bool:
         """One round; whether anything lives, so that there is more to come."""
@@ -71,15 +72,28 @@ class Keeping:
         made = plan([_run(row) for row in rows.values()], self._found(list(rows.values())))
         with ThreadPoolExecutor(_AT_ONCE, "sessions") as pool:
             # Each step to its end before the next: nothing starts beside what is about to stop.
-            list(pool.map(lambda id: self._stop(rows[id]), made.stops))
+            list(pool.map(lambda id: self._alone(self._stop, rows[id]), made.stops))
             for ending in made.ends:
-                self._end(rows[ending.session_id], ending)
+                self._alone(self._end, rows[ending.session_id], ending)
             for session_id in made.running:
                 self._came_up(rows[session_id])
-            list(pool.map(lambda id: self._start(rows[id]), made.starts))
+            list(pool.map(lambda id: self._alone(self._start, rows[id]), made.starts))
             living = [id for id in rows if id not in {*made.stops, *(ending.session_id for ending in made.ends)}]
-            list(pool.map(lambda each: self._type(rows[each.session_id], each), self._to_type(living)))
+            list(pool.map(lambda each: self._alone(self._type, rows[each.session_id], each), self._to_type(living)))
         return len(made.ends) < len(rows)
+
+    def _alone(self, step: Callable[..., None], row: Row[Any], *more: Any) -> None:
+        """What goes wrong with one session is told, tried again in the next round, and no other one's trouble."""
+        try:
+            step(row, *more)
+        except REFUSALS:
+            raise  # the database's, which concerns all
+        except Exception as error:
+            if self._troubles.get(row.session_id) != str(error):  # said once, not in every round
+                log.warning("a session cannot be kept as it is wanted", session_id=row.session_id, exc_info=True)
+            self._troubles[row.session_id] = str(error)
+        else:
+            self._troubles.pop(row.session_id, None)
 
     # ---- looking
 
@@ -254,9 +268,11 @@ class Keeping:
 
     def _take_out_block(self, row: Row[Any]) -> None:
         file = runs.agent_of(row).instructions
-        if file and row.folder:
+        with self._database.read() as connection:
+            now = runs.find(connection, row.session_id)  # it may have got its folder in this round
+        if file and now is not None and now.folder:
             with contextlib.suppress(GembaError):  # a person has put something else there
-                preamble_file.take_out_block(Path(row.folder) / file, row.session_id)
+                preamble_file.take_out_block(Path(now.folder) / file, row.session_id)
 
 
 def _run(row: Row[Any]) -> Run:
