@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -355,8 +356,15 @@ def test_a_start_is_refused_with_its_reason_and_may_be_tried_again(floor: Floor)
     assert names[1].startswith("session-")
 
 
-def test_names_and_folders_may_hold_anything(home: Path, open_floor_of: Callable[[Path], Floor]) -> None:
-    floor = open_floor_of(home / "h #{pid}%H;'\"$(x)ü;")
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """One in which a socket's path has room for a name."""
+    with tempfile.TemporaryDirectory(prefix="g") as folder:
+        yield Path(folder)
+
+
+def test_names_and_folders_may_hold_anything(short_folder: Path, open_floor_of: Callable[[Path], Floor]) -> None:
+    floor = open_floor_of(short_folder / "h #{pid}%H;'\"$(x)ü;")
     floor.home.mkdir()
     names = ("a.b", "a_b", "-x", "%1", "$(id):0.1", "=x", "ünï ;#{pid}", "x" * 400, "..", "7")
     agents = [floor.listen(RAW, "", session_id=name) for name in names]
