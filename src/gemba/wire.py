@@ -291,6 +291,22 @@ def read_file(path: str, limit: int) -> bytes:
 # -- frames ------------------------------------------------------------------------------------------------------------
 
 
+def is_deeper(value: object, levels: int) -> bool:
+    """Whether something in a JSON value lies below so many levels of objects and lists. Never recurses."""
+    level = [value]
+    for _ in range(levels):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+        if not below:
+            return False
+        level = below
+    return True
+
+
 def valid_unicode(text: str) -> str:
     """The text with U+FFFD for what is not Unicode: the lone surrogates that Python makes of undecodable arguments."""
     try:

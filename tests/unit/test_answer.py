@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from gemba import wire
 from gemba.errors import Invalid
-from gemba.escalations import schema
 from gemba.escalations.answer import Schemas, judge, judge_default, schema_trouble
 from gemba.escalations.escalation import Channel, Reply, Respond
 from gemba.text import storable
@@ -562,7 +561,7 @@ def test_a_fault_in_very_much_is_told_without_listing_all_of_it() -> None:
 
 @given(st.integers(0, 70))
 def test_depth_is_told_without_going_deep(levels: int) -> None:
-    assert schema.is_deep(nested(levels)) == (levels > wire.MAX_DEPTH)
+    assert wire.is_deeper(nested(levels), wire.MAX_DEPTH + 1) == (levels > wire.MAX_DEPTH)
 
 
 # ---- schemas that come together ---------------------------------------------------------------------------------

@@ -20,12 +20,7 @@ def refusal_of(workspace: str, handoff: Payload, until: float) -> Payload | None
         made = server.post("/api/handoffs", {**handoff, "source": "gate"})
         if made.get("state") == "checking":
             made = server.wait(segment(made.get("id")), _CONCLUDED, lambda: _concluded(server, made)) or made
-    except (
-        Unanswered,
-        Declined,
-        Refused,
-        ValueError,
-    ):  # Refused: the client is gone; ValueError: no JSON the server takes
+    except (Unanswered, Declined, Refused, ValueError):  # the client may be gone, or what it sent no JSON for a server
         return None
     return made if made.get("state") == "refused" else None
 

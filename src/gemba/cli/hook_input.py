@@ -57,26 +57,11 @@ def parse_object(text: str) -> Payload | None:
         return None
     if not isinstance(value, dict):
         return None
-    return value if text.count("{") + text.count("[") <= _DEEPEST or not _is_deep(value) else None
+    return value if text.count("{") + text.count("[") <= _DEEPEST or not wire.is_deeper(value, _DEEPEST) else None
 
 
 def _refuse(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
-
-
-def _is_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(_DEEPEST):
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
-        if not below:
-            return False
-        level = below
-    return True
 
 
 class HookSession:

@@ -122,11 +122,8 @@ def stop(folder: str | None, id: str, as_json: bool) -> None:
     """
     with open_door(folder) as door:
         item = door.post(f"{item_path('sessions', id)}/stop", {})
-    tell(
-        item,
-        as_json,
-        f"{showable(id)} is being stopped" if item["run"]["ended_at"] is None else f"{showable(id)} is over",
-    )
+    how = "is being stopped" if item["run"]["ended_at"] is None else "is over"
+    tell(item, as_json, f"{showable(id)} {how}")
 
 
 @command.command(short_help="Type a prompt to an agent.")

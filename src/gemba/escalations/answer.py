@@ -20,7 +20,7 @@ from gemba import wire
 from gemba.errors import Invalid
 from gemba.escalations.escalation import Channel, Reply, Respond
 from gemba.escalations.misfit import Finding, finding, shown
-from gemba.escalations.schema import UnusableError, Weight, is_deep, weigh
+from gemba.escalations.schema import UnusableError, Weight, weigh
 from gemba.text import storable
 
 MOST_FINDINGS = 5
@@ -283,7 +283,7 @@ def _does_not_fit(misfits: list[Finding], field: str, remark: str = "") -> Inval
 
 def _plain(given: Any) -> tuple[Any, str]:
     """A value as it is kept, and as compact JSON; Invalid when it is larger or stranger than that."""
-    if is_deep(given):
+    if wire.is_deeper(given, wire.MAX_DEPTH + 1):
         raise _refused(f"is nested more than {wire.MAX_DEPTH} levels deep", f"up to {wire.MAX_DEPTH} levels")
     try:
         value = _storable(given)

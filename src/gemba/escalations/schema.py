@@ -52,21 +52,6 @@ def weigh(schema: dict[str, Any]) -> Weight:
     return weight
 
 
-def is_deep(value: Any) -> bool:
-    """Whether a JSON value is nested deeper than is taken anywhere. Never recurses."""
-    level: list[Any] = [value]
-    for _ in range(wire.MAX_DEPTH + 1):
-        level = [
-            item
-            for outer in level
-            if isinstance(outer, dict | list)
-            for item in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
-
-
 class _Scale:
     """Weighs each part once, however many references lead to it."""
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gemba import toml
+from gemba import toml, wire
 from gemba.config import Finding, Workspace, refused
 from gemba.errors import Unusable
 from gemba.toml import Fault, Place, quoted
@@ -106,7 +106,8 @@ def parse_sections(raw: bytes, path: Path | str = "context.toml") -> tuple[Secti
     faults = [*toml.misfits(document, ContextSettings), *_faults(document)]
     if not faults:
         return _sections(msgspec.convert(document, ContextSettings))
-    lines: dict[Place, int] = {(): 1} if _deeper_than(document, _DEEPEST) else toml.places(text)
+    # Below so many levels its keys are not worth their places.
+    lines: dict[Place, int] = {(): 1} if wire.is_deeper(document, _DEEPEST) else toml.places(text)
     findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
     raise refused(path, findings, "context_invalid")
 
@@ -124,18 +125,6 @@ def _where(place: Place) -> str:
         case ("section", str(name), *_):
             return f"section {quoted(name)}: "
     return ""
-
-
-def _deeper_than(document: Any, levels: int) -> bool:
-    """Whether something in a document lies below so many levels: then its keys are not worth their places."""
-    level = [document]
-    for _ in range(levels):
-        level = [part for each in level if isinstance(each, dict | list) for part in _parts(each)]
-    return bool(level)
-
-
-def _parts(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
 
 
 # ---- what no type says -----------------------------------------------------------------------------------------------

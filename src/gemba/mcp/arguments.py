@@ -3,7 +3,7 @@ allowed. It knows the part of JSON Schema that our table uses. Pure, standard li
 """
 
 from gemba.speaker import checked, shown
-from gemba.wire import Refused
+from gemba.wire import Refused, is_deeper
 
 TYPE_CHECKING = False  # a type checker takes it for true; `typing` would have to be loaded for it
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def fitting(schema: "Document", given: object) -> "Document":
         given = {}
     if not isinstance(given, dict):
         raise Refused(f"the arguments are {_kind(given)}; allowed: an object")
-    _refuse_depth(given)
+    if is_deeper(given, DEEPEST):
+        raise Refused(f"the arguments are nested more than {DEEPEST} levels deep")
     known = schema["properties"]
     for name in given:
         if name not in known:
@@ -78,18 +79,3 @@ def _is(value: object, wanted: str) -> bool:
 def _kind(value: object) -> str:
     names = {str: "string", bool: "boolean", list: "array", dict: "object"}
     return "null" if value is None else _WORDS[names.get(type(value), "number")]
-
-
-def _refuse_depth(value: object) -> None:
-    level = [value]
-    for _ in range(DEEPEST):
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
-        if not below:
-            return
-        level = below
-    raise Refused(f"the arguments are nested more than {DEEPEST} levels deep")
