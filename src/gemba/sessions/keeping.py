@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -114,16 +115,14 @@ class Keeping:
 
     def _found(self, rows: Sequence[Row[Any]]) -> dict[str, Found]:
         """What is seen of those that were started at all; each backend is asked once."""
+        kept: dict[str, dict[str, str]] = defaultdict(dict)  # by backend: run ids by session
+        for row in rows:
+            if keeper := read_keeper(self._folder(row.session_id)):
+                kept[runs.agent_of(row).backend][row.session_id] = keeper.run_id
         found: dict[str, Found] = {}
-        for name, backend in self._backends.items():
-            kept = {
-                row.session_id: keeper.run_id
-                for row in rows
-                if runs.agent_of(row).backend == name and (keeper := read_keeper(self._folder(row.session_id)))
-            }
-            if kept:
-                seen = backend.observe([self._folder(session_id) for session_id in kept])
-                found |= {id: Found(run_id, seen[id]) for id, run_id in kept.items()}
+        for name, run_ids in kept.items():
+            seen = self._backends[name].observe([self._folder(session_id) for session_id in run_ids])
+            found |= {id: Found(run_id, seen[id]) for id, run_id in run_ids.items()}
         return found
 
     def _backend(self, row: Row[Any]) -> Backend:
