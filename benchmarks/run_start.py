@@ -15,10 +15,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gemba.sessions.backend import RunFolder, Start, run_folder
-from gemba.sessions.process import ProcessBackend
-from gemba.sessions.process_tree import wait_ended
-from gemba.sessions.run_folder import keeper_command, read_ending, read_keeper, starting
+from gemba.sessions.backends.backend import RunFolder, Start, run_folder
+from gemba.sessions.backends.process import ProcessBackend
+from gemba.sessions.backends.run_folder import keeper_command, read_ending, read_keeper, starting
+from gemba.sessions.keeper.process_tree import wait_ended
 
 RUNS = 30
 CROWDS = 3

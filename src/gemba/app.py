@@ -48,12 +48,12 @@ from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispa
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions import inputs, starting
-from gemba.sessions.agents import Limits
-from gemba.sessions.agents_file import find_agent, read_agents
+from gemba.sessions.agents.agent import Limits
+from gemba.sessions.agents.file import find_agent, read_agents
+from gemba.sessions.backends.process import ProcessBackend
+from gemba.sessions.backends.tmux import TmuxBackend
 from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
-from gemba.sessions.process import ProcessBackend
-from gemba.sessions.tmux import TmuxBackend
 from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub

@@ -27,8 +27,8 @@ from gemba.handoff.audit_verdict import judge as judge_audit
 from gemba.handoff.risk_rules import workspace_rules
 from gemba.handoff.sections import read_sections
 from gemba.sessions import store as sessions
-from gemba.sessions.agents import usable
-from gemba.sessions.agents_file import read_agents
+from gemba.sessions.agents.agent import usable
+from gemba.sessions.agents.file import read_agents
 from gemba.skills.library import read_library
 from gemba.store import events, migrate
 from gemba.text import storable

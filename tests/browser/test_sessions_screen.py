@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from gemba.sessions.backend import run_folder
-from gemba.sessions.run_folder import stop_kept
+from gemba.sessions.backends.backend import run_folder
+from gemba.sessions.backends.run_folder import stop_kept
 from gemba.testing import retry_until
 from tests.browser.desk import Desk
 from tests.browser.test_accessibility import findings

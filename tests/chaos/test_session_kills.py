@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from gemba.sessions.backend import run_folder
-from gemba.sessions.process_tree import marked
-from gemba.sessions.run_folder import Keeper, read_keeper, stop_kept
+from gemba.sessions.backends.backend import run_folder
+from gemba.sessions.backends.run_folder import Keeper, read_keeper, stop_kept
+from gemba.sessions.keeper.process_tree import marked
 from gemba.testing import retry_until, seeds
 from tests.chaos.floor import PATIENCE, Mortal
 from tests.fixtures.servers import RunningServer

@@ -10,7 +10,7 @@ import pytest
 
 from gemba import wire
 from gemba.handoff.verdict import read
-from gemba.sessions.backend import EndedBy, Observation, Seen
+from gemba.sessions.backends.backend import EndedBy, Observation, Seen
 from gemba.testing import retry_until
 from tests.fixtures.runs import Run, StartRun
 from tests.fixtures.servers import RunningServer

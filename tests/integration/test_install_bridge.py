@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from gemba.cli.install_bridge import command
 from gemba.errors import Invalid, Unusable
-from gemba.sessions.claude_hooks import EVENTS, GATES
+from gemba.sessions.agents.claude_hooks import EVENTS, GATES
 from gemba.testing import retry_until
 
 THEIRS = '{\n\t"model": "opus",\n\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}\n}\n'

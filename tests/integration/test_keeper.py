@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from gemba.errors import Conflict, Unusable
-from gemba.sessions import run_folder, transcript
-from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen
-from gemba.sessions.process import ProcessBackend
-from gemba.sessions.process_tree import marked, send_signal, start_time
-from gemba.sessions.run_folder import (
+from gemba.sessions.backends import run_folder
+from gemba.sessions.backends.backend import EndedBy, Observation, RunFolder, Seen
+from gemba.sessions.backends.process import ProcessBackend
+from gemba.sessions.backends.run_folder import (
     Ending,
     ask_keeper,
     keeper_command,
@@ -27,7 +26,9 @@ from gemba.sessions.run_folder import (
     stop_kept,
     wait_started,
 )
-from gemba.sessions.sweep import sweep
+from gemba.sessions.backends.sweep import sweep
+from gemba.sessions.keeper import transcript
+from gemba.sessions.keeper.process_tree import marked, send_signal, start_time
 from gemba.testing import effort, retry_until, seeds
 from tests.fixtures.runs import StartRun, start_for
 

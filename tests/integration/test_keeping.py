@@ -20,9 +20,9 @@ from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.escalations import delivery
 from gemba.escalations.store import escalations
 from gemba.sessions import inputs
-from gemba.sessions.backend import RunFolder, run_folder
-from gemba.sessions.process import ProcessBackend
-from gemba.sessions.run_folder import read_keeper, stop_kept
+from gemba.sessions.backends.backend import RunFolder, run_folder
+from gemba.sessions.backends.process import ProcessBackend
+from gemba.sessions.backends.run_folder import read_keeper, stop_kept
 from gemba.sessions.session import SessionView
 from gemba.sessions.store import view_session
 from gemba.store import events

@@ -12,8 +12,8 @@ import pytest
 
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError, Invalid, Unusable
-from gemba.sessions import preamble_file
-from gemba.sessions.preamble_file import put_block, read_manners, take_out_block, take_out_dead_blocks
+from gemba.sessions.agents import preamble_file
+from gemba.sessions.agents.preamble_file import put_block, read_manners, take_out_block, take_out_dead_blocks
 
 BLOCK = b"<!-- gemba:begin "
 
@@ -172,7 +172,8 @@ def test_what_a_crash_left_beside_the_file_is_gone_with_the_next_change(file: Pa
 def test_many_sessions_at_once_leave_the_users_text_alone(file: Path) -> None:
     file.write_bytes(b"mine")
     program = (
-        "import sys; from pathlib import Path; from gemba.sessions.preamble_file import put_block, take_out_block\n"
+        "import sys; from pathlib import Path\n"
+        "from gemba.sessions.agents.preamble_file import put_block, take_out_block\n"
         "file, session = Path(sys.argv[1]), sys.argv[2]\n"
         "for number in range(20):\n"
         "    put_block(file, session, f'Hello {number}.')\n"

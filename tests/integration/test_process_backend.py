@@ -12,10 +12,10 @@ from threading import Barrier
 import pytest
 
 from gemba.errors import Conflict, Invalid, Unusable
-from gemba.sessions.backend import EndedBy, Observation, Seen, Start, literal, run_folder
-from gemba.sessions.process import ProcessBackend
-from gemba.sessions.process_tree import marked, start_time
-from gemba.sessions.run_folder import read_keeper
+from gemba.sessions.backends.backend import EndedBy, Observation, Seen, Start, literal, run_folder
+from gemba.sessions.backends.process import ProcessBackend
+from gemba.sessions.backends.run_folder import read_keeper
+from gemba.sessions.keeper.process_tree import marked, start_time
 from gemba.testing import retry_until
 from tests.fixtures.runs import StartRun, start_for
 
@@ -118,8 +118,8 @@ def test_a_run_goes_on_when_whoever_started_it_is_killed(home: Path) -> None:
     run_id = f"outlives-{os.getpid()}"
     program = """
 import os, signal, sys
-from gemba.sessions.backend import Start
-from gemba.sessions.process import ProcessBackend
+from gemba.sessions.backends.backend import Start
+from gemba.sessions.backends.process import ProcessBackend
 ProcessBackend().start(Start("s1", sys.argv[1], sys.argv[2], ("cat",), dict(os.environ), "/", keep_stdin=True))
 os.killpg(os.getpgrp(), signal.SIGKILL)
 """

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 from gemba.errors import Conflict, Invalid, Unusable
-from gemba.sessions import transcript
-from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen, Start, run_folder
-from gemba.sessions.process_tree import start_time
-from gemba.sessions.run_folder import read_keeper
-from gemba.sessions.tmux import TmuxBackend
-from gemba.sessions.tmux_server import TmuxServer
+from gemba.sessions.backends.backend import EndedBy, Observation, RunFolder, Seen, Start, run_folder
+from gemba.sessions.backends.run_folder import read_keeper
+from gemba.sessions.backends.tmux import TmuxBackend
+from gemba.sessions.backends.tmux_server import TmuxServer
+from gemba.sessions.keeper import transcript
+from gemba.sessions.keeper.process_tree import start_time
 from gemba.testing import retry_until
 
 PYTHON = (sys.executable, "-I", "-S", "-u", "-c")

@@ -11,20 +11,20 @@ import pytest
 
 from gemba.cli.init import make_workspace
 from gemba.errors import Conflict, Unusable
-from gemba.sessions import worktree
-from gemba.sessions.worktree import Released, Worktree, find, make, release, state
-from gemba.sessions.worktree_place import name_of
+from gemba.sessions.worktrees import worktree
+from gemba.sessions.worktrees.place import name_of
+from gemba.sessions.worktrees.worktree import Released, Worktree, find, make, release, state
 from gemba.testing import retry_until
 from tests.fixtures.disks import SmallDisk, may_mount
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from gemba.sessions.worktree_place import find_repository
-from gemba.sessions import worktree_steps
+from gemba.sessions.worktrees.place import find_repository
+from gemba.sessions.worktrees import steps
 repository = find_repository(Path(sys.argv[1]))
-with worktree_steps.begun(repository, sys.argv[2]) as site:
-    for step in getattr(worktree_steps, sys.argv[3])[: int(sys.argv[4])]:
+with steps.begun(repository, sys.argv[2]) as site:
+    for step in getattr(steps, sys.argv[3])[: int(sys.argv[4])]:
         step(site)
     os.kill(os.getpid(), signal.SIGKILL)
 """

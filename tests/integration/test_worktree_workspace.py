@@ -8,7 +8,7 @@ import pytest
 
 from gemba.cli.init import make_workspace
 from gemba.config import open_workspace
-from gemba.sessions.worktree import make
+from gemba.sessions.worktrees.worktree import make
 from tests.fixtures.hooks import SESSION, answer, frames, hook
 
 BIN = Path(sys.executable).parent

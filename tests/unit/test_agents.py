@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from gemba.config import Finding, Workspace
 from gemba.errors import Invalid, NotFound, Unusable
-from gemba.sessions.agents import OWN_VARIABLES, Agent, AgentSettings, Limits, environment_of, usable
-from gemba.sessions.agents_check import MOST_AGENTS, MOST_WORDS
-from gemba.sessions.agents_file import MOST_BYTES, find_agent, parse_agents, read_agents
+from gemba.sessions.agents.agent import OWN_VARIABLES, Agent, AgentSettings, Limits, environment_of, usable
+from gemba.sessions.agents.check import MOST_AGENTS, MOST_WORDS
+from gemba.sessions.agents.file import MOST_BYTES, find_agent, parse_agents, read_agents
 
 SHIPPED = ["claude", "claude-headless", "codex", "gemini", "opencode", "command", "shell", "builtin"]
 TEMPLATE = Path(sys.modules[Agent.__module__].__file__ or "").parents[1] / "template" / "agents.toml"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gemba.handoff.verdict import read
-from gemba.sessions.builtin_steps import Outcome, Step, contract, steps_of
+from gemba.sessions.builtin.steps import Outcome, Step, contract, steps_of
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gemba.sessions.claude_files import MCP, SETTINGS, files, words
-from gemba.sessions.claude_hooks import EVENTS, bridge_program, wanted_hooks
+from gemba.sessions.agents.claude_files import MCP, SETTINGS, files, words
+from gemba.sessions.agents.claude_hooks import EVENTS, bridge_program, wanted_hooks
 
 BIN = Path(sys.executable).parent
 THEIRS = {"type": "command", "command": "lint.sh"}

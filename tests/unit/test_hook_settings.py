@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gemba.cli.hook_settings import our_events, put_in, take_out
 from gemba.cli.json_text import Malformed
-from gemba.sessions.claude_hooks import EVENTS, GATES, MARGIN, WAITS, Hook, is_ours, wanted_hooks
+from gemba.sessions.agents.claude_hooks import EVENTS, GATES, MARGIN, WAITS, Hook, is_ours, wanted_hooks
 
 PROGRAM = "/opt/gemba/bin/gemba-bridge"
 WANTED = wanted_hooks(PROGRAM)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemba.errors import Invalid
-from gemba.sessions.agents import Agent
-from gemba.sessions.agents_file import parse_agents
-from gemba.sessions.launch import LONGEST_ARGUMENT, Launch, has_hooks_given, launch
+from gemba.sessions.agents.agent import Agent
+from gemba.sessions.agents.file import parse_agents
+from gemba.sessions.agents.launch import LONGEST_ARGUMENT, Launch, has_hooks_given, launch
 
 SHIPPED = parse_agents(b"")
 BOTH = "Before.\n\n# Task\n\nDo it."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from gemba.sessions.preamble import Broken, Knowledge, compose, manners, put, sessions_in, take_out, with_task
+from gemba.sessions.agents.preamble import Broken, Knowledge, compose, manners, put, sessions_in, take_out, with_task
 
 MARK = re.compile(rb"<!-- gemba:")
 MADE = b"Gemba made this file"

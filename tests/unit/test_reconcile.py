@@ -2,7 +2,7 @@
 
 import pytest
 
-from gemba.sessions.backend import EndedBy, Observation, Seen
+from gemba.sessions.backends.backend import EndedBy, Observation, Seen
 from gemba.sessions.reconcile import Ending, Found, Plan, Run, plan
 from gemba.sessions.session import Lifecycle
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemba.sessions.screen import plain_text
+from gemba.sessions.backends.screen import plain_text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemba.sessions.transcript import Transcript, joined, read_end, read_pieces, remove
+from gemba.sessions.keeper.transcript import Transcript, joined, read_end, read_pieces, remove
 
 
 def written(folder: str, chunks: list[bytes], limit: int) -> Transcript:

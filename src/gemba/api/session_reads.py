@@ -11,11 +11,12 @@ from gemba.action import Nothing
 from gemba.api.read import Limit, Read, last_event
 from gemba.app import App
 from gemba.escalations.inbox import sessions_needing_you
-from gemba.sessions import runs, worktree
-from gemba.sessions.agents import Agent, Mode, Origin, usable
-from gemba.sessions.agents_file import read_agents
+from gemba.sessions import runs
+from gemba.sessions.agents.agent import Agent, Mode, Origin, usable
+from gemba.sessions.agents.file import read_agents
 from gemba.sessions.session import SessionView, Transcript
 from gemba.sessions.store import get_session, list_sessions, view_session
+from gemba.sessions.worktrees import worktree
 from gemba.text import storable
 
 

@@ -15,8 +15,8 @@ import msgspec
 
 from gemba.cli.show import json_option, labelled, or_else, print_json, print_table
 from gemba.config import Workspace, open_workspace
-from gemba.sessions.agents import Agent, reference_of, usable
-from gemba.sessions.agents_file import agents_path, find_agent, read_agents
+from gemba.sessions.agents.agent import Agent, reference_of, usable
+from gemba.sessions.agents.file import agents_path, find_agent, read_agents
 from gemba.text import showable
 
 if TYPE_CHECKING:

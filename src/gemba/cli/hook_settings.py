@@ -26,7 +26,7 @@ from gemba.cli.json_text import (
     root_of,
     without,
 )
-from gemba.sessions.claude_hooks import EVENTS, Hook, is_ours
+from gemba.sessions.agents.claude_hooks import EVENTS, Hook, is_ours
 
 
 def put_in(text: str | None, wanted: Mapping[str, Hook]) -> str:

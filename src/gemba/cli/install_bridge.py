@@ -18,7 +18,7 @@ from gemba.cli import hook_settings
 from gemba.cli.json_text import Malformed
 from gemba.cli.show import json_option, print_json
 from gemba.errors import Invalid, Unusable
-from gemba.sessions.claude_hooks import Hook, bridge_program, wanted_hooks
+from gemba.sessions.agents.claude_hooks import Hook, bridge_program, wanted_hooks
 
 _FILES = {"project": "settings.json", "local": "settings.local.json", "user": "settings.json"}
 _LARGEST = 16 * 1024 * 1024

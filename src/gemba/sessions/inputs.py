@@ -20,7 +20,7 @@ from gemba.action import Action, Nothing
 from gemba.errors import Conflict, Invalid
 from gemba.event import Draft
 from gemba.sessions import runs
-from gemba.sessions.backend import literal
+from gemba.sessions.backends.backend import literal
 from gemba.sessions.store import sessions
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata

@@ -23,15 +23,17 @@ from sqlalchemy import Row
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError
 from gemba.event import Draft
-from gemba.sessions import claude_files, inputs, preamble_file, runs, store, worktree
-from gemba.sessions.agents import Agent, environment_of
-from gemba.sessions.backend import Backend, RunFolder, Start, run_folder
+from gemba.sessions import inputs, runs, store
+from gemba.sessions.agents import claude_files, preamble_file
+from gemba.sessions.agents.agent import Agent, environment_of
+from gemba.sessions.agents.launch import Launch, has_hooks_given, launch
+from gemba.sessions.agents.preamble import compose
+from gemba.sessions.backends.backend import Backend, RunFolder, Start, run_folder
+from gemba.sessions.backends.run_folder import ALREADY_STARTING, read_keeper
 from gemba.sessions.inputs import InputState
-from gemba.sessions.launch import Launch, has_hooks_given, launch
-from gemba.sessions.preamble import compose
 from gemba.sessions.reconcile import Ending, Found, Run, plan
-from gemba.sessions.run_folder import ALREADY_STARTING, read_keeper
 from gemba.sessions.session import Lifecycle, Transcript
+from gemba.sessions.worktrees import worktree
 from gemba.store.database import REFUSALS, Database, Transaction
 
 _AT_ONCE = 8  # sessions that are started, or stopped, beside each other

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from gemba.sessions.backend import EndedBy, Observation, Seen
+from gemba.sessions.backends.backend import EndedBy, Observation, Seen
 from gemba.sessions.session import Lifecycle
 
 CloseReason = Literal[

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from gemba import wire
 from gemba.errors import Conflict, NotFound
-from gemba.sessions.agents import Agent
+from gemba.sessions.agents.agent import Agent
 from gemba.sessions.reconcile import Ending
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata

@@ -18,7 +18,7 @@ from gemba.action import Action, Id, Nothing
 from gemba.errors import Conflict, Invalid, Unusable
 from gemba.event import Draft
 from gemba.sessions import runs, store
-from gemba.sessions.agents import Agent, Mode, usable
+from gemba.sessions.agents.agent import Agent, Mode, usable
 from gemba.sessions.session import Lifecycle, SessionView
 from gemba.store.database import Transaction
 from gemba.text import storable

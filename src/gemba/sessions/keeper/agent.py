@@ -7,7 +7,7 @@ of whoever asked, no open files but its own. Standard library only; called by `k
 import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
 import os
 
-from gemba.sessions.process_tree import Kernel
+from gemba.sessions.keeper.process_tree import Kernel
 
 TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gemba import wire
-from gemba.sessions.claude_hooks import EVENTS, bridge_program, installed_program, is_ours, wanted_hooks
+from gemba.sessions.agents.claude_hooks import EVENTS, bridge_program, installed_program, is_ours, wanted_hooks
 
 SETTINGS = "claude-settings.json"
 MCP = "mcp.json"

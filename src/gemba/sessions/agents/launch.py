@@ -12,8 +12,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from gemba.errors import Invalid
-from gemba.sessions.agents import Agent, Way
-from gemba.sessions.preamble import with_task
+from gemba.sessions.agents.agent import Agent, Way
+from gemba.sessions.agents.preamble import with_task
 from gemba.text import storable
 
 LONGEST_ARGUMENT = 120_000  # bytes; the system takes 128 KiB for one word

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from gemba.config import Workspace
 from gemba.errors import Conflict, Invalid, Unusable
-from gemba.sessions import preamble
+from gemba.sessions.agents import preamble
 
 LONGEST = 4 * 1024 * 1024  # bytes of an instructions file, and of a profile
 _ATTEMPTS = 20  # to replace a file that somebody else writes

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gemba import shell
 from gemba.errors import Unusable
-from gemba.sessions.process_tree import Process, start_time
+from gemba.sessions.keeper.process_tree import Process, start_time
 
 TERMINAL = "screen-256color"  # every system has its description, unlike tmux-256color
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gemba import git
 from gemba.errors import Conflict, Unusable
-from gemba.sessions.worktree_place import (
+from gemba.sessions.worktrees.place import (
     Phase,
     Record,
     Repository,
@@ -34,7 +34,7 @@ from gemba.sessions.worktree_place import (
     worktrees_folder,
     write_record,
 )
-from gemba.sessions.worktree_state import commits, is_merged
+from gemba.sessions.worktrees.state import commits, is_merged
 
 _LITTLE_ROOM = 4 * 1024 * 1024  # bytes
 _CHECKOUT_SECONDS = 900.0  # for the files of a large repository on a slow disk

@@ -16,8 +16,8 @@ import msgspec
 from gemba import toml
 from gemba.config import Finding, Workspace, refused
 from gemba.errors import NotFound, Unusable
-from gemba.sessions.agents import Agent, AgentSettings, Origin
-from gemba.sessions.agents_check import Tables, contradictions, faults_of, in_words, tables_of
+from gemba.sessions.agents.agent import Agent, AgentSettings, Origin
+from gemba.sessions.agents.check import Tables, contradictions, faults_of, in_words, tables_of
 from gemba.toml import Place, nearest, quoted
 
 MOST_BYTES = 65_536  # of the file

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gemba.errors import Conflict, Unusable
-from gemba.sessions import workspace_hold
-from gemba.sessions.worktree_place import Phase, Record, Worktree, find_repository, is_linked, read_record
-from gemba.sessions.worktree_state import State, refuse_loss, save, state
-from gemba.sessions.worktree_steps import LEAVING, MAKING, WITHDRAWING, Site, begun, file_of, worktree_of
+from gemba.sessions.worktrees import workspace_hold
+from gemba.sessions.worktrees.place import Phase, Record, Worktree, find_repository, is_linked, read_record
+from gemba.sessions.worktrees.state import State, refuse_loss, save, state
+from gemba.sessions.worktrees.steps import LEAVING, MAKING, WITHDRAWING, Site, begun, file_of, worktree_of
 
 __all__ = ["Released", "State", "Worktree", "find", "make", "release", "state"]
 

@@ -7,9 +7,9 @@ beyond. An agent in a pane has its own terminal; there is nothing to do here the
 
 import os
 
-from gemba.sessions.keeper_agent import PANE, PIPE, PTY, Agent
-from gemba.sessions.keeper_input import IN, OUT, Watch
-from gemba.sessions.transcript import Transcript
+from gemba.sessions.keeper.agent import PANE, PIPE, PTY, Agent
+from gemba.sessions.keeper.input import IN, OUT, Watch
+from gemba.sessions.keeper.transcript import Transcript
 
 TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
 if TYPE_CHECKING:

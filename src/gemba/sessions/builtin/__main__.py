@@ -2,7 +2,7 @@
 
 It asks through `gemba-ask`, runs commands, tells of itself in the session's log as the bridge of a client would, and
 ends each turn in a handoff: COMPLETE when everything went well, BLOCKED with what is missing, NEEDS_INPUT for a prompt
-that has no line for it (`builtin_steps.py` has them). Its prompt is its standard input; on a terminal there are more.
+that has no line for it (`steps.py` has them). Its prompt is its standard input; on a terminal there are more.
 
 Run by the backends as `python -m gemba.sessions.builtin`, in the environment of a session. Quick to start: what only an
 ask or a command needs is loaded then.
@@ -12,8 +12,8 @@ import os
 import sys
 
 from gemba import wire
-from gemba.sessions.builtin_prompts import Interrupts, open_prompts, prompts
-from gemba.sessions.builtin_steps import ASK_KINDS, Outcome, Step, contract, steps_of
+from gemba.sessions.builtin.prompts import Interrupts, open_prompts, prompts
+from gemba.sessions.builtin.steps import ASK_KINDS, Outcome, Step, contract, steps_of
 from gemba.speaker import Session, explain
 from gemba.wire import Refused
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gemba.errors import Conflict, Unusable
-from gemba.sessions.worktree_place import Worktree, alone, ignore_all, worktrees_folder, write_whole
+from gemba.sessions.worktrees.place import Worktree, alone, ignore_all, worktrees_folder, write_whole
 
 
 def held_by(workspace: Path, session_id: str) -> Worktree | None:

@@ -17,11 +17,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from gemba.errors import Conflict, Unusable
-from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen, Start, known_key, literal
-from gemba.sessions.keeper_agent import PANE
-from gemba.sessions.process import read_lines
-from gemba.sessions.process_tree import Process
-from gemba.sessions.run_folder import (
+from gemba.sessions.backends.backend import EndedBy, Observation, RunFolder, Seen, Start, known_key, literal
+from gemba.sessions.backends.process import read_lines
+from gemba.sessions.backends.run_folder import (
     keeper_command,
     observe_kept,
     own_program,
@@ -30,7 +28,9 @@ from gemba.sessions.run_folder import (
     stop_kept,
     wait_started,
 )
-from gemba.sessions.tmux_server import TERMINAL, TmuxFault, TmuxServer, process_of, shell_line
+from gemba.sessions.backends.tmux_server import TERMINAL, TmuxFault, TmuxServer, process_of, shell_line
+from gemba.sessions.keeper.agent import PANE
+from gemba.sessions.keeper.process_tree import Process
 
 _OUTER = ("TMUX", "TMUX_PANE")  # of a tmux around the server, which is not the agent's
 _MOST_LINES = 5000
@@ -123,7 +123,7 @@ class TmuxBackend:
         _write_place(run, self._server.ensure(), name)
         size = ("-x", str(start.columns), "-y", str(start.rows))
         opened = ("new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", name, "-n", "agent", *size)
-        pipe = own_program("gemba.sessions.transcript_pipe", str(run.path), str(start.output_limit))
+        pipe = own_program("gemba.sessions.keeper.transcript_pipe", str(run.path), str(start.output_limit))
         told = self._server.ask(
             [*opened, *keeper_command(run, detached=False)],
             ["pipe-pane", "-t", f"={name}:", f"exec {shell_line(pipe)}"],

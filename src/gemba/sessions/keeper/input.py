@@ -10,7 +10,7 @@ import select
 from _collections_abc import Callable  # `collections.abc` is the same, at the price of `collections`
 
 from gemba import wire
-from gemba.sessions.keeper_json import decode_json
+from gemba.sessions.keeper.decode import decode_json
 
 TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
 if TYPE_CHECKING:

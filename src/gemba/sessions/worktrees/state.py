@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from gemba import git
 from gemba.errors import Conflict, Unusable
-from gemba.sessions.worktree_place import Worktree, entry_of, is_linked, lock_reason, name_of, words_of
-from gemba.sessions.worktree_submodules import changed_files, lone_commits
+from gemba.sessions.worktrees.place import Worktree, entry_of, is_linked, lock_reason, name_of, words_of
+from gemba.sessions.worktrees.submodules import changed_files, lone_commits
 from gemba.text import storable
 
 _MOST_NAMED = 20

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from gemba.errors import Unusable
-from gemba.sessions import transcript
-from gemba.sessions.backend import KEYS, Observation, RunFolder, Start, known_key, literal
-from gemba.sessions.run_folder import (
+from gemba.sessions.backends.backend import KEYS, Observation, RunFolder, Start, known_key, literal
+from gemba.sessions.backends.run_folder import (
     START_SECONDS,
     ask_keeper,
     check_started,
@@ -24,7 +23,8 @@ from gemba.sessions.run_folder import (
     starting,
     stop_kept,
 )
-from gemba.sessions.screen import plain_text
+from gemba.sessions.backends.screen import plain_text
+from gemba.sessions.keeper import transcript
 
 _BYTES_A_LINE = 400  # what a line of output takes, escape sequences included, on the generous side
 

@@ -1,8 +1,8 @@
-"""list[Process] as the kernel tells of them: who started whom, when, and with which environment.
+"""Processes as the kernel tells of them: who started whom, when, and with which environment.
 
 A process is named by its id *and* its start time, so that one which got a dead process's id is never taken for it.
 Read from `/proc`: Linux only. Called by the keeper (whose start an agent pays for: standard library only, little of
-it), by `run_folder.py` and by `sweep.py`.
+it), by `run_folder.py` and `sweep.py` of the backends.
 """
 
 import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations

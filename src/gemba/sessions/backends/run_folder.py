@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import gemba
 from gemba.errors import Conflict, Unusable
-from gemba.sessions import transcript
-from gemba.sessions.backend import EndedBy, Observation, RunFolder, Seen, Start
-from gemba.sessions.process_tree import Process, send_signal, start_time, wait_ended
-from gemba.sessions.sweep import sweep
+from gemba.sessions.backends.backend import EndedBy, Observation, RunFolder, Seen, Start
+from gemba.sessions.backends.sweep import sweep
+from gemba.sessions.keeper import transcript
+from gemba.sessions.keeper.process_tree import Process, send_signal, start_time, wait_ended
 from gemba.watch import FolderWatch
 
 ALREADY_STARTING = "run_starting"  # the code of a Conflict
@@ -60,7 +60,7 @@ class Ending(NamedTuple):
 
 def keeper_command(run: RunFolder, *, detached: bool) -> list[str]:
     """The keeper of this run."""
-    return own_program("gemba.sessions.keeper", *(["--detach"] if detached else []), str(run.path))
+    return own_program("gemba.sessions.keeper.__main__", *(["--detach"] if detached else []), str(run.path))
 
 
 def own_program(module: str, *given: str) -> list[str]:

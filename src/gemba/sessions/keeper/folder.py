@@ -7,8 +7,8 @@ the keeper's working folder. Standard library only; called by `keeper.py` alone.
 import os
 
 from gemba import wire
-from gemba.sessions.keeper_json import decode_json
-from gemba.sessions.process_tree import start_time
+from gemba.sessions.keeper.decode import decode_json
+from gemba.sessions.keeper.process_tree import start_time
 
 TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import signal
 import time
 
 from gemba.errors import Unusable
-from gemba.sessions.process_tree import marked, send_signal, wait_ended
+from gemba.sessions.keeper.process_tree import marked, send_signal, wait_ended
 
 _PATIENCE = 10.0  # seconds until a process that survives SIGKILL is told of
 

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gemba.sessions.agents import OWN_VARIABLES, reference_of
+from gemba.sessions.agents.agent import OWN_VARIABLES, reference_of
 from gemba.toml import Fault, Place, quoted
 
 MOST_AGENTS = 100

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from gemba.sessions.transcript import Transcript
+from gemba.sessions.keeper.transcript import Transcript
 
 _CHUNK = 65536
 

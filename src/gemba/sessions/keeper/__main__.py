@@ -13,7 +13,7 @@ whole and synced before that, so that a keeper which is gone without one was kil
 exit code is the agent's. SIGTERM and SIGHUP mean stop. Each run has one keeper: `keeper.json` is claimed before the
 agent starts, and names the agent once it runs.
 
-Every start of an agent pays for this program: standard library only, little of it. `run_folder.py` speaks to it.
+Every start of an agent pays for this program: standard library only, little of it. `backends/run_folder.py` speaks to it.
 """
 
 import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations
@@ -21,11 +21,11 @@ import os
 import sys
 import time
 
-from gemba.sessions import keeper_folder
-from gemba.sessions.keeper_agent import PANE, PIPE, PTY, Agent, NotStarted, start_agent
-from gemba.sessions.keeper_input import IN, Client, Listener, Watch
-from gemba.sessions.keeper_streams import Streams
-from gemba.sessions.process_tree import Kernel, descendants, send_signal
+from gemba.sessions.keeper import folder
+from gemba.sessions.keeper.agent import PANE, PIPE, PTY, Agent, NotStarted, start_agent
+from gemba.sessions.keeper.input import IN, Client, Listener, Watch
+from gemba.sessions.keeper.process_tree import Kernel, descendants, send_signal
+from gemba.sessions.keeper.streams import Streams
 
 TYPE_CHECKING = False  # a type checker takes it for true; loading `typing` takes as long as a bare interpreter's start
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ def _let_go() -> None:
 
 
 def _run(spec: "dict[str, Any]", umask: int) -> int:
-    keeper = keeper_folder.claim(spec["run_id"])
-    exit_file, watch, kernel = keeper_folder.ExitFile(), Watch(), Kernel()
+    keeper = folder.claim(spec["run_id"])
+    exit_file, watch, kernel = folder.ExitFile(), Watch(), Kernel()
     listener = Listener("input", watch)
     signals = _listen_to_signals()
     kernel.adopt_orphans()
@@ -229,7 +229,7 @@ def _run(spec: "dict[str, Any]", umask: int) -> int:
         return fault.code
     run = Keeper(spec, agent, watch)
     listener.serve(run.handle)
-    keeper_folder.publish(keeper, agent.pid)
+    folder.publish(keeper, agent.pid)
     if spec["mode"] != PANE:
         _let_go()
     run.keep(signals)
@@ -240,16 +240,16 @@ def _run(spec: "dict[str, Any]", umask: int) -> int:
 
 
 def main() -> "NoReturn":
-    *flags, folder = sys.argv[1:]
-    os.chdir(folder)
+    *flags, place = sys.argv[1:]
+    os.chdir(place)
     if "--detach" in flags:
         if os.fork():
             os._exit(0)
         os.setsid()
     umask = os.umask(0o077)
     try:
-        os._exit(_run(keeper_folder.read_spec(), umask))  # tidying up an interpreter takes longer than most of this
-    except keeper_folder.Taken:
+        os._exit(_run(folder.read_spec(), umask))  # tidying up an interpreter takes longer than most of this
+    except folder.Taken:
         sys.exit("another keeper has this run")
 
 
