@@ -19,8 +19,8 @@ from gemba.errors import Invalid
 
 OUTPUT_LIMIT = 16 * 1024 * 1024  # bytes of a transcript, unless the agent's type says otherwise
 
-# The only keys that are ever pressed for an operator, as a terminal sends them.
-KEYS = {"Enter": "\r", "Escape": "\x1b", "Up": "\x1b[A", "Down": "\x1b[B", "y": "y", "n": "n"}
+# The only keys that are ever pressed for an operator, as a terminal sends them; tmux knows them by the same names.
+KEYS = {"Enter": "\r", "Escape": "\x1b", "Up": "\x1b[A", "Down": "\x1b[B", "y": "y", "n": "n", "C-d": "\x04"}
 KEYS |= {digit: digit for digit in "123456789"}
 
 _LINE_END = re.compile("\r\n?")

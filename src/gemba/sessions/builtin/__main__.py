@@ -12,8 +12,8 @@ import os
 import sys
 
 from gemba import wire
-from gemba.sessions.builtin.prompts import Interrupts, open_prompts, prompts
 from gemba.sessions.builtin.steps import ASK_KINDS, Outcome, Step, contract, steps_of
+from gemba.sessions.prompts import Interrupts, open_prompts, prompts
 from gemba.speaker import Session, explain
 from gemba.wire import Refused
 

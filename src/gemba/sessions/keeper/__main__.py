@@ -13,7 +13,8 @@ whole and synced before that, so that a keeper which is gone without one was kil
 exit code is the agent's. SIGTERM and SIGHUP mean stop. Each run has one keeper: `keeper.json` is claimed before the
 agent starts, and names the agent once it runs.
 
-Every start of an agent pays for this program: standard library only, little of it. `backends/run_folder.py` speaks to it.
+Every start of an agent pays for this program: standard library only, little of it.
+`backends/run_folder.py` speaks to it.
 """
 
 import _signal  # type: ignore[import-not-found]  # what `signal` is made of, without its enumerations

@@ -1,7 +1,8 @@
-"""Where the built-in agent's prompts come from: its standard input, to the end, or a terminal, one after the other.
+"""Where the prompts of our own agents come from: standard input, to the end, or a terminal, one after the other.
 
-On a terminal it is as the clients of models are: it asks for marks around what is pasted, so that a text of many lines
-is one prompt, and Enter sends it. Standard library only; called by `builtin.py` alone.
+A terminal is used as the clients of models use it: it is asked for marks around what is pasted, so that a text of many
+lines is one prompt; Enter sends it, Ctrl-D where a prompt would begin is the end. Standard library only; called by the
+built-in agent and by the driver.
 """
 
 import os
@@ -9,6 +10,7 @@ from _collections_abc import Iterator  # `collections.abc` is the same, at the p
 
 _LARGEST = 4 * 1024 * 1024  # bytes of a prompt; what follows is not read
 _ASK_FOR_MARKS, _BEGIN, _END = b"\x1b[?2004h", b"\x1b[200~", b"\x1b[201~"
+_OVER = b"\x04"  # Ctrl-D
 
 
 class Interrupts:
@@ -56,7 +58,7 @@ def _read_all() -> bytes:
 
 def _typed() -> Iterator[str]:
     heard = b""
-    while True:
+    while not heard.startswith(_OVER):
         prompt, heard = _take_prompt(heard)
         if prompt is not None:
             if text := _text(prompt).strip():

@@ -1,0 +1,47 @@
+"""What a client without a screen tells in the stream that it prints, whichever client it is.
+
+Each client has a module here with a pure `heard(event)`: one decoded line of its stream in, what it tells out, and
+nothing for a line that tells nothing of this. A line that is not as expected never raises.
+"""
+
+from typing import Any, NamedTuple
+
+
+class Conversation(NamedTuple):
+    """The name by which the client takes this conversation up again."""
+
+    id: str
+
+
+class Said(NamedTuple):
+    """Words of the agent: a message, or with `goes_on` a piece of one, which the next piece continues."""
+
+    text: str
+    goes_on: bool = False
+
+
+class Ran(NamedTuple):
+    """A tool that has run. A shell's is called `Bash`, with the line that was run as its input's `command`, without the
+    shell around it, so that every client's commands are known by the same name."""
+
+    tool: str
+    input: dict[str, Any]
+    output: str = ""
+    ok: bool = True
+
+
+class Used(NamedTuple):
+    """What the model has used since it was told last; None where the client does not say."""
+
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+
+
+class Trouble(NamedTuple):
+    """The client could not do something, in its own words. Whether the turn failed is told by its exit code."""
+
+    text: str
+
+
+Heard = Conversation | Said | Ran | Used | Trouble
