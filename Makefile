@@ -38,7 +38,7 @@ run: setup ## try it: a temporary workspace with living agents, and the page
 	$(BIN)/gemba demo
 
 test: check system $(CODEGEN) ## everything that a change has to pass; ARGS='…' goes to pytest
-	scripts/claude-code || echo "==> going on without real clients: what needs one is skipped"
+	scripts/agent-client claude-code || echo "==> going on without it"
 	$(PYTEST) --guard -m 'not clients or quick' $(ARGS)
 
 check: setup ## format, lint, types, import ladder, and the page's own checks
@@ -65,7 +65,7 @@ fuzz: setup system ## the properties over drawn input, in full; SEED=… repeats
 	$(FULL) -m fuzz --hypothesis-seed $(SEED) $(ARGS)
 
 test-clients: setup system ## real agent clients from npm, with a scripted model and no network
-	scripts/claude-code
+	scripts/agent-client claude-code codex || echo "==> going on with the others"
 	$(PYTEST) -m clients $(ARGS)
 
 lock: $(VENV) ## pin the newest versions that pyproject.toml allows

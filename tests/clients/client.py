@@ -1,6 +1,6 @@
 """Claude Code as its users run it, in a test's workspace, with a home of its own and a scripted model.
 
-`make test-clients` installs it (`scripts/claude-code`). It is run without a screen (`-p`): one prompt, one answer, and
+`make test-clients` installs it (`scripts/agent-client`). It is run without a screen (`-p`): one prompt, one answer, and
 every hook as in any other session. It may write files without asking; for anything else it needs the permission that
 its own rules or our hooks give. Nothing of this process's environment reaches it but what is named here.
 """

@@ -1,4 +1,4 @@
-"""What the tests of real clients stand on. Where the client is not installed they are skipped, and say so."""
+"""What the tests of real clients stand on. Where a client is not installed its tests are skipped, and say so."""
 
 import socket
 from collections.abc import Iterator
@@ -10,15 +10,23 @@ from tests.clients.client import ROOT, Claude
 from tests.clients.island import Island
 from tests.clients.model import Model
 
-_WHERE = ".cache/claude-code/node_modules/@anthropic-ai/claude-code-*/claude"
+
+def installed(client: str, command: str) -> Path:
+    """The command of a client, as `scripts/agent-client` has installed it."""
+    program = ROOT / ".cache" / client / "bin" / command
+    if not program.exists():
+        pytest.skip(f"{client} is not installed here: scripts/agent-client {client} gets it from the npm registry")
+    return program
 
 
 @pytest.fixture(scope="session")
 def claude_program() -> Path:
-    """The program of the client, as `scripts/claude-code` has installed it."""
-    for program in ROOT.glob(_WHERE):
-        return program
-    pytest.skip("Claude Code is not installed here: scripts/claude-code gets it from the npm registry")
+    return installed("claude-code", "claude")
+
+
+@pytest.fixture(scope="session")
+def codex_program() -> Path:
+    return installed("codex", "codex")
 
 
 @pytest.fixture

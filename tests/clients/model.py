@@ -1,41 +1,22 @@
-"""A model that says what the test wrote: the Messages API on loopback, streamed as an agent's client expects it.
+"""A model that says what the test wrote: on loopback, in the dialect of whichever client asks (`dialects`).
 
-Each conversation has a script, found by a word in its first message. The number of the model's own messages in a
-request tells which step comes next, so a request that is sent twice is answered twice alike. A request that no script
+Each conversation has a script, found by a word in what was said before the model first spoke. How often it has spoken
+since tells which step comes next, so a request that is sent twice is answered twice alike. A request that no script
 foresees is refused, and fails the test, as does one to anywhere else that the client sends through its proxy.
 """
 
 import json
-import secrets
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import Any
 
-Block = dict[str, Any]
+from tests.clients.dialects import Dialect, Turn, messages, responses
+from tests.clients.script import Step
 
-
-class Say(NamedTuple):
-    """The model writes this, and its turn is over."""
-
-    text: str
-
-
-class Use(NamedTuple):
-    """The model calls a tool."""
-
-    tool: str
-    input: dict[str, Any]
-
-
-class Together(NamedTuple):
-    """The model calls several tools at once."""
-
-    calls: tuple[Use, ...]
-
-
-Step = Say | Use | Together
+DIALECTS: tuple[Dialect, ...] = (messages, responses)
 
 
 class Model:
@@ -53,21 +34,23 @@ class Model:
         self.url = "http://{}:{}".format(*listener.getsockname())
 
     def play(self, word: str, *steps: Step) -> None:
-        """The script of the conversation whose first message has this word."""
+        """The script of the conversation that begins with this word in it."""
         self._scripts[word] = steps
 
     def told(self, word: str) -> list[str]:
         """What the client said before each step of a conversation: prompts, outcomes of tools, words of hooks."""
         return [text for _, text in sorted(self._told.get(word, {}).items())]
 
-    def answer(self, messages: list[Block]) -> Step:
+    def next_step(self, turns: Sequence[Turn]) -> Step:
         """The step that comes next in a conversation; LookupError when nobody wrote one."""
-        first = _text(messages[0])
-        word = next((word for word in self._scripts if word in first), "")
-        spoken = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
-        since = messages[spoken[-1] + 1 :] if spoken else messages
-        self._told.setdefault(word, {})[len(spoken)] = "\n".join(map(_text, since))
-        return self._scripts[word][len(spoken)]
+        runs = [
+            Turn(by_model, "\n".join(turn.text for turn in run))
+            for by_model, run in groupby(turns, key=lambda turn: turn.by_model)
+        ]
+        word = next((word for word in self._scripts if word in runs[0].text), "")
+        spoken = sum(run.by_model for run in runs)
+        self._told.setdefault(word, {})[spoken] = "" if runs[-1].by_model else runs[-1].text
+        return self._scripts[word][spoken]
 
     def close(self) -> None:
         self._server.shutdown()
@@ -75,12 +58,13 @@ class Model:
         self._thread.join()
 
 
-def _text(message: Block) -> str:
-    """All that is said in a message, and in the outcomes of tools in it."""
-    content = message["content"]
-    if isinstance(content, str):
-        return content
-    return "\n".join(part.get("text") or (_text(part) if "content" in part else "") for part in content)
+def _dialect_of(address: str) -> Dialect:
+    """The dialect of a path on this host; one elsewhere, as a proxy is asked for it, begins with its scheme."""
+    path = address.partition("?")[0]
+    for dialect in DIALECTS:
+        if path.startswith("/") and path.endswith(dialect.ADDRESS):
+            return dialect
+    raise LookupError("no dialect has this address")
 
 
 def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
@@ -90,14 +74,12 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
             try:
-                step = model.answer(request["messages"])
+                dialect = _dialect_of(self.path)
+                step = model.next_step(dialect.turns(request))
             except LookupError as error:
                 self.refuse(f"nobody wrote an answer ({error!r}) to {self.path}: {json.dumps(request)[-4000:]}")
                 return
-            stream = "".join(
-                f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _events(step, request["model"])
-            )
-            self.reply(200, "text/event-stream", stream.encode())
+            self.reply(200, "text/event-stream", dialect.answer(step, request).encode())
 
         def do_HEAD(self) -> None:  # is the model there?
             self.reply(200, "text/plain", b"")
@@ -124,31 +106,3 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
             """Say nothing: what matters is kept."""
 
     return Handler
-
-
-def _events(step: Step, model: str) -> Iterator[dict[str, Any]]:
-    """One message as a stream: it begins, holds its blocks one after another, and ends with the reason why."""
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": _new_id("msg"), "type": "message", "role": "assistant", "model": model, "content": []}
-    yield {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}}
-    for index, part in enumerate(step.calls if isinstance(step, Together) else (step,)):
-        block, delta = _block(part)
-        yield {"type": "content_block_start", "index": index, "content_block": block}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-    reason = "end_turn" if isinstance(step, Say) else "tool_use"
-    yield {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage}
-    yield {"type": "message_stop"}
-
-
-def _block(part: Say | Use) -> tuple[Block, Block]:
-    """A block as it begins, and all that is in it."""
-    if isinstance(part, Say):
-        return {"type": "text", "text": ""}, {"type": "text_delta", "text": part.text}
-    call = {"type": "tool_use", "id": _new_id("toolu"), "name": part.tool, "input": {}}
-    return call, {"type": "input_json_delta", "partial_json": json.dumps(part.input)}
-
-
-def _new_id(kind: str) -> str:
-    """Never the same twice: a client takes messages of one id for parts of one message."""
-    return f"{kind}_{secrets.token_hex(8)}"

@@ -8,7 +8,8 @@ import pytest
 
 from gemba.testing import retry_until
 from tests.clients.client import PATIENCE, Claude, ended
-from tests.clients.model import Model, Say, Together, Use
+from tests.clients.model import Model
+from tests.clients.script import Say, Together, Use
 from tests.fixtures.hooks import logged
 from tests.fixtures.servers import RunningServer
 

@@ -8,7 +8,8 @@ import pytest
 
 from gemba.testing import retry_until
 from tests.clients.client import PATIENCE, Claude
-from tests.clients.model import Model, Say, Use
+from tests.clients.model import Model
+from tests.clients.script import Say, Use
 from tests.fixtures.envelopes import AGENT, block, changed, good
 from tests.fixtures.hooks import handoffs
 from tests.fixtures.servers import RunningServer

@@ -7,7 +7,8 @@ import pytest
 
 from gemba.testing import retry_until
 from tests.clients.client import PATIENCE, Claude
-from tests.clients.model import Model, Say, Use
+from tests.clients.model import Model
+from tests.clients.script import Say, Use
 from tests.fixtures.envelopes import block, changed, good
 from tests.fixtures.hooks import frames, handoffs
 from tests.fixtures.servers import RunningServer

@@ -8,7 +8,8 @@ from functools import partial
 import pytest
 
 from tests.clients.island import Island
-from tests.clients.model import Model, Say
+from tests.clients.model import Model
+from tests.clients.script import Say
 
 pytestmark = pytest.mark.clients
 

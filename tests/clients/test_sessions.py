@@ -13,7 +13,8 @@ import pytest
 from gemba.testing import retry_until
 from tests.clients.client import BIN, PATIENCE, environment_of
 from tests.clients.island import Island
-from tests.clients.model import Model, Say, Use
+from tests.clients.model import Model
+from tests.clients.script import Say, Use
 from tests.fixtures.envelopes import block, good
 from tests.fixtures.hooks import frames
 from tests.fixtures.servers import RunningServer
