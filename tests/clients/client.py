@@ -83,7 +83,20 @@ def ended(process: "subprocess.Popen[bytes]") -> Ended:
 
 
 def environment_of(folder: Path, model: str) -> dict[str, str]:
-    """All that a client gets of its surroundings: a home of its own, in a new folder, and the model."""
+    """All that Claude Code gets of its surroundings."""
+    return {
+        **surroundings(folder, model),
+        "CLAUDE_CODE_TMPDIR": str(folder / "tmp"),
+        "ANTHROPIC_BASE_URL": model,
+        "ANTHROPIC_API_KEY": "dummy",
+        "DISABLE_AUTOUPDATER": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
+    }
+
+
+def surroundings(folder: Path, model: str) -> dict[str, str]:
+    """All that any client gets: a home of its own, in a new folder, and no way out."""
     inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
     (folder / "tmp").mkdir(parents=True)
     return {
@@ -91,14 +104,13 @@ def environment_of(folder: Path, model: str) -> dict[str, str]:
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
         "TMPDIR": str(folder / "tmp"),
-        "CLAUDE_CODE_TMPDIR": str(folder / "tmp"),
-        "ANTHROPIC_BASE_URL": model,
-        "ANTHROPIC_API_KEY": "dummy",
-        "DISABLE_AUTOUPDATER": "1",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL": "1",
         # What it would send elsewhere comes to the model, which refuses it and keeps it as a fault.
         "HTTP_PROXY": model,
         "HTTPS_PROXY": model,
         "NO_PROXY": "127.0.0.1",
     }
+
+
+def path_with(program: Path) -> str:
+    """The PATH of a user who has a client installed, and Gemba; clients in JavaScript find Node.js there."""
+    return os.pathsep.join((str(program.parent), str(BIN), str(BIN.parent / "node" / "bin"), os.environ["PATH"]))

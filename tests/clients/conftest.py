@@ -1,14 +1,18 @@
 """What the tests of real clients stand on. Where a client is not installed its tests are skipped, and say so."""
 
+import shutil
 import socket
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.clients.client import ROOT, Claude
+from tests.clients.client import BIN, ROOT, Claude
+from tests.clients.floor import Floor, OpenFloor, write_agents
 from tests.clients.island import Island
 from tests.clients.model import Model
+from tests.fixtures.servers import RunningServer
 
 
 def installed(client: str, command: str) -> Path:
@@ -49,3 +53,30 @@ def model(island: Island) -> Iterator[Model]:
 def claude(claude_program: Path, home: Path, workspace: Path, tmp_path: Path, island: Island, model: Model) -> Claude:
     """A client in the workspace, with a home of its own."""
     return Claude(claude_program, workspace, tmp_path / "client", island, model)
+
+
+@pytest.fixture
+def open_floor(
+    start_server: Callable[..., RunningServer],
+    workspace: Path,
+    home: Path,
+    ready_sqlite: Path,
+    island: Island,
+    model: Model,
+) -> Iterator[OpenFloor]:
+    """A server on the island, for agents with these variables; what it started is gone before the model is."""
+    opened: list[Floor] = []
+
+    def open_one(environments: dict[str, dict[str, str]]) -> Floor:
+        write_agents(workspace, environments)
+        for file in ("gemba.db", "flows.db"):
+            shutil.copy(ready_sqlite / file, workspace / ".gemba")
+        server = start_server(running=False)
+        island.do(lambda: server.start((str(BIN / "gemba"),)))
+        opened.append(Floor(server, island))
+        return opened[-1]
+
+    yield open_one
+    for floor in opened:
+        floor.stop_all()
+    subprocess.run(["tmux", "-S", str(home / "tmux" / "socket"), "kill-server"], capture_output=True)
