@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from gemba.sessions.agents.claude_files import MCP, SETTINGS, files, words
+from gemba.sessions.agents import claude_files
+from gemba.sessions.agents.claude_files import MCP, SETTINGS
 from gemba.sessions.agents.claude_hooks import EVENTS, bridge_program, wanted_hooks
+from gemba.sessions.agents.given import Where
 
 BIN = Path(sys.executable).parent
 THEIRS = {"type": "command", "command": "lint.sh"}
@@ -25,7 +27,8 @@ def given(folder: Path, **environment: str) -> dict[str, Any]:
     """The hook at each event."""
     workspace = folder / "workspace"
     environment = environment or {"HOME": str(folder / "user")}
-    made = json.loads(files(workspace, workspace / ".gemba/worktrees/one", environment)[SETTINGS])
+    where = Where(folder / "run", workspace, workspace / ".gemba/worktrees/one", folder / "home", environment)
+    made = json.loads(claude_files.given(where).files[SETTINGS])
     assert list(made) == ["hooks"]
     hooks = {event: hook for event, [group] in made["hooks"].items() for hook in group["hooks"]}
     assert set(hooks) == set(EVENTS)
@@ -52,10 +55,11 @@ def test_the_hooks_are_those_of_install_bridge_with_approvals(tmp_path: Path) ->
 
 
 def test_the_server_is_the_one_of_this_installation(tmp_path: Path) -> None:
-    made = json.loads(files(tmp_path, tmp_path, {})[MCP])
+    made = claude_files.given(Where(tmp_path, tmp_path, tmp_path, tmp_path, {}))
 
-    assert made == {"mcpServers": {"gemba": {"type": "stdio", "command": f"{BIN}/gemba-mcp", "args": []}}}
-    assert words(tmp_path) == (f"--settings={tmp_path}/claude-settings.json", f"--mcp-config={tmp_path}/mcp.json")
+    server = {"type": "stdio", "command": f"{BIN}/gemba-mcp", "args": []}
+    assert json.loads(made.files[MCP]) == {"mcpServers": {"gemba": server}}
+    assert made.words == (f"--settings={tmp_path}/claude-settings.json", f"--mcp-config={tmp_path}/mcp.json")
 
 
 @pytest.mark.parametrize("place", PLACES)

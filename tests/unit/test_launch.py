@@ -1,6 +1,7 @@
 """How a prompt reaches an agent: by each way, nowhere else, and what cannot be given to it is refused."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from gemba.errors import Invalid
 from gemba.sessions.agents.agent import Agent
 from gemba.sessions.agents.file import parse_agents
-from gemba.sessions.agents.launch import LONGEST_ARGUMENT, Launch, has_hooks_given, launch
+from gemba.sessions.agents.given import Given, Where
+from gemba.sessions.agents.launch import LONGEST_ARGUMENT, Launch, launch
+from gemba.sessions.agents.profiles import given_to
 
 SHIPPED = parse_agents(b"")
 BOTH = "Before.\n\n# Task\n\nDo it."
@@ -59,14 +62,15 @@ def test_the_word_for_hooks_stands_for_the_options_that_hand_them_over(name: str
     assert command[place : place + 2] == given
     assert "--" not in command[:place]
     assert not any("{" in word for word in command if word not in given)
-    assert has_hooks_given(SHIPPED[name])
 
 
 def test_without_hooks_their_word_stands_for_nothing_and_a_type_without_the_word_is_handed_none() -> None:
     without = own('hooks = "none"', "claude")
     by_themselves = own('command = ["claude", "--", "{prompt}"]', "claude")
 
-    assert (has_hooks_given(without), has_hooks_given(by_themselves)) == (False, False)
+    where = Where(Path("/run"), Path("/w"), Path("/w"), Path("/home"), {})
+    assert (given_to(without, where), given_to(by_themselves, where)) == (Given(), Given())
+    assert given_to(SHIPPED["claude"], where).words != ()
     assert "{hooks}" not in launched(without).command
     assert launch(by_themselves, "", "Do it.", "/home", ["--x"]).command == ("claude", "--", "Do it.")
 

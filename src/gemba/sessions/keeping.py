@@ -24,12 +24,13 @@ from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError
 from gemba.event import Draft
 from gemba.sessions import inputs, runs, store
-from gemba.sessions.agents import claude_files, preamble_file
+from gemba.sessions.agents import preamble_file, profiles
 from gemba.sessions.agents.agent import Agent, environment_of
-from gemba.sessions.agents.launch import Launch, has_hooks_given, launch
+from gemba.sessions.agents.given import Given, Where
+from gemba.sessions.agents.launch import Launch, launch
 from gemba.sessions.agents.preamble import compose
 from gemba.sessions.backends.backend import Backend, RunFolder, Start, run_folder
-from gemba.sessions.backends.run_folder import ALREADY_STARTING, read_keeper
+from gemba.sessions.backends.run_folder import ALREADY_STARTING, own_program, read_keeper
 from gemba.sessions.inputs import InputState
 from gemba.sessions.reconcile import Ending, Found, Run, plan
 from gemba.sessions.session import Lifecycle, Transcript
@@ -197,21 +198,22 @@ class Keeping:
             session = store.get_session(connection, row.session_id)
         manners = preamble_file.read_manners(self._workspace, session.mode)
         told = compose(row.session_id, session.mode, session.role, manners)
-        given = claude_files.words(self._folder(row.session_id).path) if has_hooks_given(agent) else ()
-        how = launch(agent, told, row.task, str(self._home), given)
+        run, env = self._folder(row.session_id), self._environment(row, agent, session)
+        given = profiles.given_to(agent, Where(run.path, self._workspace.root, Path(folder), self._home, env))
+        how = launch(agent, told, row.task, str(self._home), given.words)
         if how.block is not None:
             preamble_file.put_block(Path(folder) / agent.instructions, row.session_id, how.block)
         try:
-            self._backends[agent.backend].start(self._what_to_start(row, agent, session, how, folder))
+            self._backends[agent.backend].start(self._what_to_start(row, agent, how, given, env, folder))
         except Conflict as conflict:
             if conflict.code == ALREADY_STARTING:
                 return False
-            keeper = read_keeper(self._folder(row.session_id))
+            keeper = read_keeper(run)
             if keeper is None or keeper.run_id != row.run_id:
                 raise  # it is another run that lives there; else ours was started before a crash
         return True
 
-    def _what_to_start(self, row: Row[Any], agent: Agent, session: Row[Any], how: Launch, folder: str) -> Start:
+    def _environment(self, row: Row[Any], agent: Agent, session: Row[Any]) -> dict[str, str]:
         ours = {
             "GEMBA_WORKSPACE": str(self._workspace.root),
             "GEMBA_HOME": str(self._home),
@@ -228,20 +230,31 @@ class Keeping:
         }
         # Behind all else: an agent finds gemba-ask also where only the path of gemba itself was given.
         env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
-        return Start(
+        return env
+
+    def _what_to_start(
+        self, row: Row[Any], agent: Agent, how: Launch, given: Given, env: Mapping[str, str], folder: str
+    ) -> Start:
+        run = str(self._folder(row.session_id).path)
+        start = Start(
             session_id=row.session_id,
             run_id=row.run_id,
-            folder=str(self._folder(row.session_id).path),
+            folder=run,
             command=how.command,
-            env=env,
+            env={**env, **given.environment},
             cwd=folder,
             stdin=how.stdin,
             keep_stdin=not agent.headless,
             terminal=agent.terminal,
             output_limit=agent.limits.output_bytes,
             max_seconds=agent.limits.max_seconds or None,
-            files=claude_files.files(self._workspace.root, Path(folder), env) if has_hooks_given(agent) else {},
+            files=given.files,
         )
+        if not agent.is_driven:
+            return start
+        driver = tuple(own_program("gemba.sessions.driver.__main__", run))
+        files = {**given.files, **profiles.driver_files(agent, how, given, str(self._home))}
+        return start._replace(command=driver, stdin=None, files=files)
 
     # ---- writing down
 

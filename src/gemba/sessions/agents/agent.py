@@ -21,6 +21,7 @@ from gemba.errors import Unusable
 Mode = Literal["dangerous", "balanced", "cautious"]
 Way = Literal["argument", "stdin", "file", "mcp", "none"]
 Origin = Literal["shipped", "changed", "workspace"]
+DRIVEN = ("codex", "gemini", "opencode")  # profiles of clients that take one prompt and end: the driver runs them
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=2_592_000, description="whole seconds up to 30 days; 0 for no limit")]
 
 # What every run is given by Gemba itself, so no type says otherwise.
@@ -51,7 +52,8 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     terminal: Literal["pipe", "pty"] = "pipe"  # on the process backend
     prompt: Way = "stdin"
     instructions: str = ""  # the file of the worktree that the client reads by itself; without one "" and no block
-    hooks: Literal["claude", "none"] = "none"
+    hooks: Literal["claude", "codex", "gemini", "opencode", "none"] = "none"  # see `profiles`
+    resume: Annotated[tuple[str, ...], msgspec.Meta(description="a list of words, or one text")] = ()
     headless: bool | None = None  # nobody can type to it, and it ends with its turn; if nothing is said: on pipes
     environment: dict[str, str] = {}
     max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 16
@@ -64,6 +66,11 @@ class Agent(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True
     name: str
     origin: Origin
     headless: bool
+
+    @property
+    def is_driven(self) -> bool:
+        """It is given prompt after prompt by the driver, and closed when there is nothing left to say to it."""
+        return self.hooks in DRIVEN
 
 
 def reference_of(value: str) -> str | None:

@@ -1,7 +1,7 @@
 """What is wrong with types of agents although every value has its type. Pure: what a file says in, faults out.
 
 A type that passes names a program, gets its prompt in a way that its backend has, and says nothing that Gemba says
-itself. Whether its program is there is another question: see `agents.usable`. Called by `agents_file`.
+itself. Whether its program is there is another question: see `agent.usable`. Called by `file`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gemba.sessions.agents.agent import OWN_VARIABLES, reference_of
+from gemba.sessions.agents.agent import DRIVEN, OWN_VARIABLES, reference_of
 from gemba.toml import Fault, Place, quoted
 
 MOST_AGENTS = 100
 MOST_WORDS = 200  # of a command
 _SPELLINGS = ("agent", "agents")  # of one table
+_COMMANDS = ("command", "resume")
 _WAITING = "command"  # the shipped type whose command is the workspace's to give
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -42,9 +43,8 @@ def tables_of(document: dict[str, Any]) -> Iterator[Written]:
 def in_words(document: dict[str, Any]) -> dict[str, Any]:
     """The document with each command as a list of words, also where it is one text that can be split."""
     split = {
-        place: agent | {"command": _split(agent["command"])}
+        place: agent | {key: _split(agent[key]) for key in _COMMANDS if key in agent}
         for place, agent in tables_of(document)
-        if "command" in agent
     }
     return document | {
         spelling: {name: split.get((spelling, name), agent) for name, agent in agents.items()}
@@ -71,25 +71,27 @@ def faults_of(document: dict[str, Any]) -> Iterator[Fault]:
             yield Fault(place, f"this name cannot be used; allowed: {_NAME_RULE}")
         if spelling == "agents" and ("agent", name) in written:
             yield Fault(place, f"this type stands in the file twice; allowed: once, as [agent.{name}]")
-        yield from _command_faults((*place, "command"), agent.get("command"))
+        for key in _COMMANDS:
+            yield from _command_faults((*place, key), agent.get(key))
         yield from _file_faults((*place, "instructions"), agent.get("instructions"))
         yield from _variable_faults((*place, "environment"), agent.get("environment"))
 
 
 def _command_faults(place: Place, command: Any) -> Iterator[Fault]:
+    key = place[-1]
     if isinstance(command, str):
         try:
             command = shlex.split(command)
         except ValueError as error:
-            yield Fault(place, f"command cannot be split into words: {error}; allowed: {_COMMAND_RULE}")
+            yield Fault(place, f"{key} cannot be split into words: {error}; allowed: {_COMMAND_RULE}")
             return
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
         if not command or not command[0].strip():
-            yield Fault(place, f"command names no program; allowed: {_COMMAND_RULE}")
+            yield Fault(place, f"{key} names no program; allowed: {_COMMAND_RULE}")
         if len(command) > MOST_WORDS:
-            yield Fault(place, f"command has {len(command)} words; allowed: at most {MOST_WORDS}")
+            yield Fault(place, f"{key} has {len(command)} words; allowed: at most {MOST_WORDS}")
         if any("\x00" in word for word in command):
-            yield Fault(place, "command has a NUL character, which no program can be given")
+            yield Fault(place, f"{key} has a NUL character, which no program can be given")
 
 
 def _file_faults(place: Place, file: Any) -> Iterator[Fault]:
@@ -120,7 +122,8 @@ def contradictions(whole: Tables, written: Iterable[Written]) -> Iterator[Fault]
             yield Fault((*place, "command"), f"command is missing; allowed: {_COMMAND_RULE}")
         if in_tmux and "terminal" in own:
             yield Fault((*place, "terminal"), "terminal goes with backend process: tmux has a terminal of its own")
-        if in_tmux and prompt == "stdin":
+        yield from _driving_faults(place, agent, own)
+        if in_tmux and prompt == "stdin" and not _is_driven(agent):
             key = "prompt" if "prompt" in own else "backend"
             yield Fault(
                 (*place, key),
@@ -132,3 +135,25 @@ def contradictions(whole: Tables, written: Iterable[Written]) -> Iterator[Fault]
         if prompt == "file" and not agent.get("instructions"):
             key = "instructions" if "instructions" in own else "prompt"
             yield Fault((*place, key), "prompt is file, and instructions names no file; allowed: such as CLAUDE.md")
+
+
+def _is_driven(agent: dict[str, Any]) -> bool:
+    return agent.get("hooks") in DRIVEN
+
+
+def _driving_faults(place: Place, agent: dict[str, Any], own: dict[str, Any]) -> Iterator[Fault]:
+    """What the driver needs, beside what any type does."""
+    if not _is_driven(agent):
+        if "resume" in own:
+            yield Fault((*place, "resume"), f"resume goes with hooks of a client that is driven: {', '.join(DRIVEN)}")
+        return
+    hooks = agent["hooks"]
+    if not any("{conversation}" in word for word in agent.get("resume", ())):
+        said = f"hooks is {hooks}, and resume has no {{conversation}}; allowed: the words that take it up again"
+        yield Fault((*place, "resume" if "resume" in own else "hooks"), said)
+    if agent.get("prompt", "stdin") != "stdin":
+        key = "prompt" if "prompt" in own else "hooks"
+        yield Fault((*place, key), f"hooks is {hooks}, whose driver gives each prompt on stdin; allowed: prompt stdin")
+    if agent.get("backend") != "tmux" and agent.get("terminal") != "pty":
+        key = "terminal" if "terminal" in own else "hooks"
+        yield Fault((*place, key), f"hooks is {hooks}, whose driver needs a terminal; allowed: pty, or backend tmux")

@@ -3,7 +3,7 @@ settings with Gemba's hooks, and one that names Gemba's MCP server.
 
 The client adds the hooks to those of its own settings, and runs one command once however often it is named. So where
 its own settings have a hook of Gemba's at an event, that very hook is named here: it runs once, with the flags that
-its owner chose. Neither file has a secret in it. Called by the keeper of runs.
+its owner chose. Neither file has a secret in it. One of the `profiles`.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any
 
 from gemba import wire
 from gemba.sessions.agents.claude_hooks import EVENTS, bridge_program, installed_program, is_ours, wanted_hooks
+from gemba.sessions.agents.given import Given, Where
 
 SETTINGS = "claude-settings.json"
 MCP = "mcp.json"
 _LARGEST = 16 * 1024 * 1024  # bytes of somebody's settings
 
 
-def words(folder: Path) -> tuple[str, ...]:
-    """The options with which the client reads the files that lie in this folder."""
-    # With a space in between, the second one would take the words behind it for files too.
-    return f"--settings={folder / SETTINGS}", f"--mcp-config={folder / MCP}"
+def given(where: Where) -> Given:
+    # With a space in between, the second option would take the words behind it for files too.
+    words = f"--settings={where.run / SETTINGS}", f"--mcp-config={where.run / MCP}"
+    return Given(words, files={SETTINGS: _settings(where), MCP: _tools()})
 
 
-def files(workspace: Path, cwd: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """The files by name, for a client that runs in `cwd`: the workspace, or a worktree of it."""
+def _settings(where: Where) -> str:
     wanted = wanted_hooks(bridge_program(), approvals=True)
     hooks: dict[str, object] = {event: {"type": "command", **hook._asdict()} for event, hook in wanted.items()}
-    for settings in _own_settings(workspace, cwd, environment):
+    for settings in _own_settings(where.workspace, where.cwd, where.environment):
         hooks |= _our_hooks(settings)
+    return json.dumps({"hooks": {event: [{"hooks": [hook]}] for event, hook in hooks.items()}}, indent=2)
+
+
+def _tools() -> str:
     program, *arguments = installed_program("gemba-mcp", "gemba.cli.mcp")
-    server = {"type": "stdio", "command": program, "args": arguments}
-    return {
-        SETTINGS: json.dumps({"hooks": {event: [{"hooks": [hook]}] for event, hook in hooks.items()}}, indent=2),
-        MCP: json.dumps({"mcpServers": {"gemba": server}}, indent=2),
-    }
+    return json.dumps({"mcpServers": {"gemba": {"type": "stdio", "command": program, "args": arguments}}}, indent=2)
 
 
 def _own_settings(workspace: Path, cwd: Path, environment: Mapping[str, str]) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from gemba.text import storable
 
 LONGEST_ARGUMENT = 120_000  # bytes; the system takes 128 KiB for one word
 _PROMPT = "{prompt}"
-_HOOKS = "{hooks}"
+HOOKS = "{hooks}"
 _BY_FILE = "Do the task that {file} gives you under its heading Task."
 _BY_MCP = "Call the tool get_context of the MCP server gemba: it gives you your task. Then do it."
 
@@ -32,11 +32,6 @@ class Launch(NamedTuple):
     stdin: str | None
     block: str | None
     opening: str | None
-
-
-def has_hooks_given(agent: Agent) -> bool:
-    """Whether the client of this type is handed its hooks when it is started."""
-    return agent.hooks != "none" and _HOOKS in agent.command
 
 
 def launch(agent: Agent, preamble: str, task: str, home: str, hooks: Sequence[str] = ()) -> Launch:
@@ -86,6 +81,10 @@ def _words(agent: Agent, prompt: str | None, home: str, hooks: Sequence[str]) ->
     if prompt is not None and not any(_PROMPT in word for word in words):
         # Behind options, words that begin with a dash would be taken for another one.
         words.append(f"\n{_PROMPT}" if prompt.startswith("-") else _PROMPT)
+    return tuple(word.replace(_PROMPT, prompt or "") for word in fill(words, home, hooks))
+
+
+def fill(words: Sequence[str], home: str, hooks: Sequence[str]) -> tuple[str, ...]:
+    """The words with what they stand for, but for the prompt."""
     filled = (word.replace("{python}", sys.executable).replace("{home}", home) for word in words)
-    said = ([word.replace(_PROMPT, prompt or "")] if word != _HOOKS else hooks for word in filled)
-    return tuple(chain.from_iterable(said))
+    return tuple(chain.from_iterable([word] if word != HOOKS else hooks for word in filled))
