@@ -16,7 +16,7 @@ from gemba.sessions.agents.check import MOST_AGENTS, MOST_WORDS
 from gemba.sessions.agents.file import MOST_BYTES, find_agent, parse_agents, read_agents
 
 SHIPPED = ["claude", "claude-headless", "codex", "gemini", "opencode", "command", "shell", "builtin"]
-TEMPLATE = Path(sys.modules[Agent.__module__].__file__ or "").parents[1] / "template" / "agents.toml"
+TEMPLATE = Path(sys.modules[Agent.__module__].__file__ or "").parents[2] / "template" / "agents.toml"
 
 
 def agent(text: str, name: str = "own") -> Agent:
