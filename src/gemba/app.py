@@ -39,6 +39,7 @@ from gemba.escalations import (
     verbs,
 )
 from gemba.escalations import store as escalations
+from gemba.escalations.awaited import is_awaited
 from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
@@ -128,6 +129,7 @@ class App:
             self.origin,
             {"process": ProcessBackend(), "tmux": TmuxBackend(home)},
             lambda tx, drafts: self.ingest.tell(tx, drafts),
+            is_awaited,
         )
         self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
         database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)

@@ -3,12 +3,13 @@ says so.
 
 A text is marked as being typed before it is, so that a kill in between never has it typed twice; whether it arrived is
 then told by the client alone. While a dialog of the client is open nothing is typed: the words could decide it. An
-interrupt waits for nothing. Called by the actions of sessions, by whoever keeps the runs, and by the correlator.
+interrupt waits for nothing. The last thing that is typed to an agent is its close: once that is written down, nothing
+else is taken for it. Called by the actions of sessions, by whoever keeps the runs, and by the correlator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -21,6 +22,7 @@ from gemba.errors import Conflict, Invalid
 from gemba.event import Draft
 from gemba.sessions import runs
 from gemba.sessions.backends.backend import literal
+from gemba.sessions.session import ReportedState
 from gemba.sessions.store import sessions
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
@@ -42,7 +44,9 @@ inputs = Table(
     Index("session_inputs_by_ref", "ref", "at"),
 )
 
-Kind = Literal["text", "interrupt"]
+Kind = Literal["text", "interrupt", "close"]
+
+IsAwaited = Callable[[Connection, str], bool]  # whether a person is asked something for this session
 
 _COMMANDS = ("!", "/", "#", "&", "?")  # at the beginning of a prompt, to Claude Code
 
@@ -120,6 +124,33 @@ def interrupted_typing(connection: Connection, session_ids: Sequence[str]) -> li
     return list(connection.execute(select(inputs).where(*typing).order_by(inputs.c.at, inputs.c.id)))
 
 
+def at_rest(connection: Connection, session_ids: Sequence[str]) -> Sequence[str]:
+    """Those that have said that their turn is over."""
+    mine = (sessions.c.id.in_(session_ids), sessions.c.reported_state == ReportedState.READY)
+    return connection.execute(select(sessions.c.id).where(*mine)).scalars().all()
+
+
+def close(tx: Transaction, session_id: str, is_awaited: IsAwaited) -> bool:
+    """There is nothing left to say to the agent: it is closed when its turn is over and nothing is on its way to it or
+    asked of a person. Decided under the lock under which prompts are taken."""
+    run = runs.get_locked(tx, session_id)
+    session = tx.connection.execute(select(sessions.c.reported_state).where(sessions.c.id == session_id)).first()
+    is_over = session is not None and session.reported_state == ReportedState.READY
+    if not is_over or run.ended_at is not None or not run.wanted or _is_closed(tx.connection, session_id):
+        return False
+    on_its_way = inputs.c.state.in_((InputState.WAITING, InputState.TYPING, InputState.TYPED))
+    still = select(inputs.c.id).where(inputs.c.session_id == session_id, inputs.c.kind == "text", on_its_way)
+    if tx.connection.execute(still.limit(1)).first() is not None or is_awaited(tx.connection, session_id):
+        return False
+    _add(tx, session_id, "close", "")
+    return True
+
+
+def _is_closed(connection: Connection, session_id: str) -> bool:
+    closes = (inputs.c.session_id == session_id, inputs.c.kind == "close")
+    return connection.execute(select(inputs.c.id).where(*closes).limit(1)).first() is not None
+
+
 def get(connection: Connection, id: str) -> Row[Any]:
     return connection.execute(select(inputs).where(inputs.c.id == id)).one()
 
@@ -146,7 +177,9 @@ def acknowledge(tx: Transaction, session_id: str, text: str) -> Row[Any] | None:
 def can_be_typed(connection: Connection, session_id: str) -> bool:
     """Whether the session's agent runs here, and takes more than one prompt."""
     run = runs.find(connection, session_id)
-    return run is not None and run.wanted and run.ended_at is None and not runs.agent_of(run).headless
+    if run is None or not run.wanted or run.ended_at is not None or runs.agent_of(run).headless:
+        return False
+    return not _is_closed(connection, session_id)
 
 
 def add_reply(tx: Transaction, session_id: str, text: str, ref: str) -> None:
@@ -201,6 +234,8 @@ def _living(tx: Transaction, id: str) -> Row[Any]:
     if run.ended_at is not None or not run.wanted:
         over = "is over" if run.ended_at is not None else "is being stopped"
         raise Conflict(f"the session {id} {over}", code="session_over", found=id)
+    if _is_closed(tx.connection, id):
+        raise Conflict(f"the session {id} has nothing left to do and is being closed", code="session_over", found=id)
     return run
 
 

@@ -31,9 +31,9 @@ from gemba.sessions.agents.launch import Launch, launch
 from gemba.sessions.agents.preamble import compose
 from gemba.sessions.backends.backend import Backend, RunFolder, Start, run_folder
 from gemba.sessions.backends.run_folder import ALREADY_STARTING, own_program, read_keeper
-from gemba.sessions.inputs import InputState
+from gemba.sessions.inputs import InputState, IsAwaited
 from gemba.sessions.reconcile import Ending, Found, Run, plan
-from gemba.sessions.session import Lifecycle, Transcript
+from gemba.sessions.session import Lifecycle, ReportedState, Transcript
 from gemba.sessions.worktrees import worktree
 from gemba.store.database import REFUSALS, Database, Transaction
 
@@ -49,7 +49,8 @@ Tell = Callable[[Transaction, Sequence[Draft]], None]
 
 
 class Keeping:
-    """`tell` emits events and has every projection follow them, as for those that frames bring."""
+    """`tell` emits events and has every projection follow them, as for those that frames bring. `is_awaited`: whether
+    there is still something to come for a session."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class Keeping:
         origin: str,
         backends: Mapping[str, Backend],
         tell: Tell,
+        is_awaited: IsAwaited,
     ) -> None:
         self._database = database
         self._workspace = workspace
@@ -66,6 +68,7 @@ class Keeping:
         self._origin = origin
         self._backends = backends
         self._tell = tell
+        self._is_awaited = is_awaited
         self._troubles: dict[str, str] = {}
 
     def keep(self) -> bool:
@@ -83,6 +86,7 @@ class Keeping:
                 self._came_up(rows[session_id])
             list(pool.map(lambda id: self._alone(self._start, rows[id]), made.starts))
             living = [id for id in rows if id not in {*made.stops, *(ending.session_id for ending in made.ends)}]
+            self._close_driven([rows[id] for id in living])
             list(pool.map(lambda each: self._alone(self._type, rows[each.session_id], each), self._to_type(living)))
         return len(made.ends) < len(rows)
 
@@ -157,13 +161,30 @@ class Keeping:
             if has_started:
                 self._came_up(row)
 
+    def _close_driven(self, living: Sequence[Row[Any]]) -> None:
+        """Those to which there is nothing left to say."""
+        driven = {row.session_id: row for row in living if runs.agent_of(row).is_driven}
+        if not driven:
+            return
+        with self._database.read() as connection:
+            at_rest = inputs.at_rest(connection, list(driven))
+        for session_id in at_rest:
+            self._alone(self._close, driven[session_id])
+
+    def _close(self, row: Row[Any]) -> None:
+        with self._database.transaction() as tx:
+            inputs.close(tx, row.session_id, self._is_awaited)
+
     def _to_type(self, living: Sequence[str]) -> list[Row[Any]]:
         with self._database.read() as connection:
             unsure, due = inputs.interrupted_typing(connection, living), inputs.next_of(connection, living)
         if unsure:
             with self._database.transaction() as tx:
                 for row in unsure:
-                    inputs.move(tx, row, InputState.TYPED, _UNSURE)
+                    if row.kind == "close":  # twice is as once
+                        inputs.move(tx, row, InputState.WAITING)
+                    else:
+                        inputs.move(tx, row, InputState.TYPED, _UNSURE)
         return due
 
     def _type(self, run: Row[Any], row: Row[Any]) -> None:
@@ -176,6 +197,8 @@ class Keeping:
         try:
             if row.kind == "interrupt":
                 backend.interrupt(folder)
+            elif row.kind == "close":
+                backend.press(folder, ["C-d"])
             else:
                 backend.send(folder, row.text)
         except GembaError as error:
