@@ -33,7 +33,7 @@ from gemba.sessions.backends.backend import Backend, RunFolder, Start, run_folde
 from gemba.sessions.backends.run_folder import ALREADY_STARTING, own_program, read_keeper
 from gemba.sessions.inputs import InputState, IsAwaited
 from gemba.sessions.reconcile import Ending, Found, Run, plan
-from gemba.sessions.session import Lifecycle, ReportedState, Transcript
+from gemba.sessions.session import Lifecycle, Transcript
 from gemba.sessions.worktrees import worktree
 from gemba.store.database import REFUSALS, Database, Transaction
 
