@@ -25,6 +25,7 @@ NAMES = {
     "ask_withdrawn": "the agent took its ask back",
     "skill_output_emitted": "a skill gave its output",
     "handoff_received": "an agent's turn ended in an envelope",
+    "usage_reported": "a turn took this many tokens, and cost this much, as far as its client says",
     "unknown_hook": "a frame that Gemba does not know; it is kept",
     "frame_dropped": "a frame that was refused, or lines that are no frames, and why",
     "escalation.acknowledged": "the operator has seen it",

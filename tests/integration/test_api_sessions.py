@@ -30,12 +30,33 @@ def test_a_session_is_listed_with_what_its_frames_said(api: Api) -> None:
         "note": "tests first",
         "bead_id": "gm-7",
         "needs_you": False,
+        "waiting": 0,
+        "usage": None,
         "close_reason": None,
         "run": None,
     }
     assert listed["as_of"] == 2
     assert api.get("/api/sessions/s-1") == session
     assert api.get("/api/sessions/s-1/worktree") == {"session_id": "s-1", "worktree": None}
+
+
+def test_what_a_session_took_is_added_up_once_a_frame_and_unknown_parts_stay_unknown(api: Api) -> None:
+    api.take("SessionStart", {})
+    first = api.take("GembaUsage", {"input_tokens": 1_000, "output_tokens": 20})
+    # Two of one batch, and one that is read a second time.
+    api.append("GembaUsage", {"input_tokens": 500, "output_tokens": 7})
+    api.append("GembaUsage", {"input_tokens": 500, "output_tokens": 7}, event_id=first)
+    api.take("GembaUsage", {"output_tokens": 3})
+
+    assert api.get("/api/sessions/session-1")["usage"] == {
+        "tokens_in": 1_500,
+        "tokens_out": 30,
+        "cost_usd_micros": None,
+    }
+
+    api.take("GembaUsage", {"cost_usd": 0.1234567})
+    api.take("GembaUsage", {"cost_usd": 1})
+    assert api.get("/api/sessions")["sessions"][0]["usage"]["cost_usd_micros"] == 1_123_457
 
 
 def test_a_session_needs_you_while_it_prompts_or_a_blocking_escalation_is_unresolved(api: Api) -> None:
@@ -46,6 +67,8 @@ def test_a_session_needs_you_while_it_prompts_or_a_blocking_escalation_is_unreso
     blocked = api.ask(session="blocked", kind="blocker")
     api.take("GembaState", {"state": "prompting"}, "prompting")
     assert needing() == {"blocked", "prompting"}
+    waiting = {session["id"]: session["waiting"] for session in api.get("/api/sessions")["sessions"]}
+    assert waiting == {"advised": 1, "blocked": 1, "prompting": 0}
 
     api.post(f"/api/escalations/{blocked}/respond", {"text": "go"})
     api.take("UserPromptSubmit", {"prompt": "go on"}, "prompting")

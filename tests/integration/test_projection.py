@@ -90,8 +90,8 @@ class Floor:
 
     def session(self, id: str = "s1") -> SessionView:
         with self.app.database.read() as connection:
-            needing = inbox.sessions_needing_you(connection)
-            return next(s for s in session_store.list_sessions(connection, 100, needing) if s.id == id)
+            asks = inbox.asks_by_session(connection)
+            return next(s for s in session_store.list_sessions(connection, 100, asks) if s.id == id)
 
     def assumption(self, id: str) -> Assumption:
         with self.app.database.read() as connection:

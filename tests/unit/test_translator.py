@@ -17,6 +17,7 @@ from gemba.sessions.translator import HOOKS, translate
 
 QUESTION = {"kind": "question", "role": "manager", "text": "Which port?", "mode": "balanced"}
 BASH = {"tool_name": "Bash", "tool_input": {"command": "rm -r build"}}
+USED = {"input_tokens": 1_200, "output_tokens": 34, "cost_usd": 0.0123}
 EDIT = {"tool_name": "Edit", "tool_input": {"file_path": "a.py"}}
 
 _numbers = itertools.count(1)
@@ -78,6 +79,13 @@ TABLE: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("GembaSkillOutput", {"skill_id": "pm.x", "lines": ["a"]}, "skill_output_emitted", {"lines": ["a"]}),
     ("GembaHandoff", {"status": "COMPLETE"}, "handoff_received", {"status": "COMPLETE"}),
     ("GembaPermission", BASH, "notification_kept", BASH),
+    ("GembaUsage", USED, "usage_reported", USED),
+    (
+        "GembaUsage",
+        {"output_tokens": 7},
+        "usage_reported",
+        {"input_tokens": None, "output_tokens": 7, "cost_usd": None},
+    ),
     ("SessionStart", {"source": "startup"}, "session_transition", {"to": "running"}),
     ("UserPromptSubmit", {"prompt": "go on"}, "user_message", {"text": "go on", "by_client": False}),
     ("PreToolUse", BASH, "tool_use", {"phase": "pre", **BASH}),
@@ -133,6 +141,18 @@ def test_every_state_can_be_reported(state: str) -> None:
 @pytest.mark.parametrize("state", [None, "", "Working", "done", 1, ["working"]])
 def test_a_state_that_does_not_exist_is_dropped_with_those_that_do(state: object) -> None:
     assert dropped(only("GembaState", {"state": state})).endswith(f"allowed: {', '.join(wire.STATES)}")
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        *({}, {"input_tokens": None}, {"tokens": 5}, {"input_tokens": -1}, {"input_tokens": 1.5}),
+        *({"input_tokens": True}, {"output_tokens": "many"}, {"output_tokens": 10**12 + 1}),
+        *({**USED, "cost_usd": -0.1}, {"cost_usd": 10**7}, {"cost_usd": float("nan")}, {"cost_usd": ["1"]}),
+    ],
+)
+def test_a_usage_that_nobody_can_add_up_is_dropped_whole(used: dict[str, Any]) -> None:
+    assert dropped(only("GembaUsage", used))
 
 
 def test_a_tools_own_word_for_its_phase_does_not_hide_ours() -> None:

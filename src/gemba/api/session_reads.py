@@ -10,7 +10,7 @@ import msgspec
 from gemba.action import Nothing
 from gemba.api.read import Limit, Read, last_event
 from gemba.app import App
-from gemba.escalations.inbox import sessions_needing_you
+from gemba.escalations.inbox import asks_by_session
 from gemba.sessions import runs
 from gemba.sessions.agents.agent import Agent, Mode, Origin, usable
 from gemba.sessions.agents.file import read_agents
@@ -80,12 +80,12 @@ class AgentTypeList(msgspec.Struct, frozen=True):
 def sessions(app: App, query: SessionQuery) -> SessionList:
     with app.database.read() as connection:
         as_of = last_event(connection)
-        return SessionList(list_sessions(connection, query.limit, sessions_needing_you(connection)), as_of)
+        return SessionList(list_sessions(connection, query.limit, asks_by_session(connection)), as_of)
 
 
 def session(app: App, _query: Nothing, *, id: str) -> SessionView:
     with app.database.read() as connection:
-        return view_session(connection, id, sessions_needing_you(connection))
+        return view_session(connection, id, asks_by_session(connection, id))
 
 
 def transcript(app: App, query: TranscriptQuery, *, id: str) -> Transcript:

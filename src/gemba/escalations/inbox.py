@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, case, func, select, tuple_
 
 from gemba import wire
 from gemba.errors import Invalid
@@ -19,6 +19,7 @@ from gemba.escalations import precedents, search
 from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, State, Urgency
 from gemba.escalations.stale import stale_of
 from gemba.escalations.store import escalations, get, view
+from gemba.sessions.session import Asks
 from gemba.store.lists import among
 
 LONGEST_IN_LIST = 2_000
@@ -132,10 +133,13 @@ def get_escalation(connection: Connection, id: str, *, origin: str | None = None
     return view(row, stale=stale_of(row, origin), precedent=precedent, group_size=size)
 
 
-def sessions_needing_you(connection: Connection) -> set[str]:
-    """Sessions with an unresolved blocking escalation."""
-    blocking = (~escalations.c.resolved, escalations.c.urgency == Urgency.BLOCKING)
-    return set(connection.execute(select(escalations.c.session_id).where(*blocking).distinct()).scalars())
+def asks_by_session(connection: Connection, session_id: str | None = None) -> dict[str, Asks]:
+    """How many escalations are unresolved, of the sessions that have such, or of one."""
+    whose = () if session_id is None else (escalations.c.session_id == session_id,)
+    blocking = func.sum(case((escalations.c.urgency == Urgency.BLOCKING, 1), else_=0))
+    found = select(escalations.c.session_id, func.count(), blocking).where(~escalations.c.resolved, *whose)
+    rows = connection.execute(found.group_by(escalations.c.session_id))
+    return {id: Asks(waiting, int(blocking)) for id, waiting, blocking in rows}
 
 
 def counts(connection: Connection) -> dict[str, int]:

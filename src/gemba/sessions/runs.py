@@ -57,6 +57,12 @@ runs = Table(
     Column("code", Integer),
     Column("signal", Integer),
     Column("trouble", Text),  # why it could not be started
+    Column("dirty", Integer),  # files of its worktree that were not committed when it was looked at last
+    Column("unmerged", Integer),  # commits, likewise
+    Column("seen_at", BigInteger),
+    Column("released_at", BigInteger),  # its worktree is gone
+    Column("kept_as", Text),  # the reference that has what was not committed then
+    Column("cleared_at", BigInteger),  # what it printed is gone
     Index("runs_to_keep", "origin", "workspace", "ended_at"),
     Index("runs_by_type", "workspace", "agent_type", "created_at"),
 )
@@ -82,6 +88,12 @@ def get_locked(tx: Transaction, session_id: str) -> Row[Any]:
 
 def of_sessions(connection: Connection, ids: Sequence[str]) -> dict[str, Row[Any]]:
     return {row.session_id: row for row in connection.execute(select(runs).where(runs.c.session_id.in_(ids)))}
+
+
+def living(connection: Connection, run_ids: Sequence[str]) -> set[str]:
+    """Which of these have not ended, of whatever home."""
+    mine = (runs.c.run_id.in_(run_ids), runs.c.ended_at.is_(None))
+    return set(connection.execute(select(runs.c.run_id).where(*mine)).scalars())
 
 
 def to_keep(connection: Connection, origin: str, workspace: str) -> Sequence[Row[Any]]:

@@ -7,6 +7,7 @@ and is `running` then. Pure: types and the state table.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -78,9 +79,33 @@ class Facts(msgspec.Struct, frozen=True):
     stopping: bool = False  # somebody has stopped it: its end is theirs
 
 
+class Asks(NamedTuple):
+    """How much a session wants of the operator."""
+
+    waiting: int
+    blocking: int  # of these
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What a session's turns took, as far as its client says; null is not known. Costs are millionths of a dollar."""
+
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd_micros: int | None
+
+
+class Unsaved(msgspec.Struct, frozen=True):
+    """What was only in a worktree when it was looked at: files that are not committed, commits that are not merged."""
+
+    dirty: int
+    unmerged: int
+    seen_at: str
+
+
 class RunView(msgspec.Struct, frozen=True):
     """What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
-    to a `headless` one."""
+    to a `headless` one. Once its worktree is released it has no folder, and a branch only if that stayed; `kept_as` is
+    the reference that has what was not committed. What it printed is there until it is cleared."""
 
     title: str
     backend: str
@@ -95,10 +120,15 @@ class RunView(msgspec.Struct, frozen=True):
     code: int | None
     signal: int | None
     trouble: str | None
+    unsaved: Unsaved | None
+    released_at: str | None
+    kept_as: str | None
+    cleared_at: str | None
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """A session as the API and the page show it; without a `run` somebody else started it."""
+    """A session as the API and the page show it; without a `run` somebody else started it. `waiting` is how many of
+    its asks nobody has answered."""
 
     id: str
     agent_type: str
@@ -111,6 +141,8 @@ class SessionView(msgspec.Struct, frozen=True):
     first_seen_at: str
     last_frame_at: str
     needs_you: bool
+    waiting: int
+    usage: Usage | None
     close_reason: str | None = None
     run: RunView | None = None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -31,7 +32,18 @@ from gemba.event import Draft
 from gemba.sessions import runs
 from gemba.sessions.frames import Frame
 from gemba.sessions.log import Position
-from gemba.sessions.session import LIFECYCLE, Facts, Lifecycle, Prompt, ReportedState, RunView, SessionView
+from gemba.sessions.session import (
+    LIFECYCLE,
+    Asks,
+    Facts,
+    Lifecycle,
+    Prompt,
+    ReportedState,
+    RunView,
+    SessionView,
+    Unsaved,
+    Usage,
+)
 from gemba.sessions.translator import agent_type_of
 from gemba.store import rows
 from gemba.store.database import Transaction
@@ -84,8 +96,13 @@ sessions = Table(
     Column("last_frame_at", BigInteger, nullable=False),
     Column("origin", Text),  # the home that it writes to
     Column("stopping", Boolean, nullable=False, server_default=false()),  # somebody has stopped it
+    Column("tokens_in", BigInteger),  # what its turns took, as far as it was told
+    Column("tokens_out", BigInteger),
+    Column("cost_usd_micros", BigInteger),
     Index("sessions_by_last_frame", "last_frame_at"),
 )
+
+_NO_ASKS: Mapping[str, Asks] = MappingProxyType({})
 
 _prompts = msgspec.json.Decoder(tuple[Prompt, ...])
 
@@ -228,20 +245,20 @@ def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
             tx.connection.execute(update(sessions).where(sessions.c.id == session_id).values(changes))
 
 
-def list_sessions(connection: Connection, limit: int, needing: Collection[str]) -> list[SessionView]:
-    """The sessions heard of last; `needing` are those with an unresolved blocking escalation."""
+def list_sessions(connection: Connection, limit: int, asks: Mapping[str, Asks] = _NO_ASKS) -> list[SessionView]:
+    """The sessions heard of last; `asks` tells of those of which some wait."""
     query = select(sessions).order_by(sessions.c.last_frame_at.desc(), sessions.c.id).limit(limit)
     found = connection.execute(query).all()
     started = runs.of_sessions(connection, [row.id for row in found])
-    return [_view(row, row.id in needing, started.get(row.id)) for row in found]
+    return [_view(row, asks.get(row.id), started.get(row.id)) for row in found]
 
 
 def get_session(connection: Connection, id: str) -> Row[Any]:
     return rows.get(connection, sessions, id, "session")
 
 
-def view_session(connection: Connection, id: str, needing: Collection[str] = ()) -> SessionView:
-    return _view(get_session(connection, id), id in needing, runs.find(connection, id))
+def view_session(connection: Connection, id: str, asks: Mapping[str, Asks] = _NO_ASKS) -> SessionView:
+    return _view(get_session(connection, id), asks.get(id), runs.find(connection, id))
 
 
 def is_alive(tx: Transaction, id: str) -> bool:
@@ -265,6 +282,8 @@ def _changes(tx: Transaction, draft: Draft, so_far: dict[str, Any]) -> dict[str,
             state = Lifecycle(so_far.get("lifecycle") or tx.connection.execute(row).scalar_one())
             if LIFECYCLE.allows(state, payload["to"]):
                 return {"lifecycle": payload["to"], "close_reason": payload.get("close_reason")}
+        case "usage_reported":
+            return _more_used(payload, so_far)
         case "assumption_recorded":
             return {"mode": payload["mode"]}
         case "escalation_opened" if payload["channel"] == "tool_call":
@@ -276,6 +295,17 @@ def _changes(tx: Transaction, draft: Draft, so_far: dict[str, Any]) -> dict[str,
             if so_far["reported_state"] == ReportedState.PROMPTING:
                 return {"reported_state": None}
     return {}
+
+
+def _more_used(payload: dict[str, Any], so_far: dict[str, Any]) -> dict[str, Any]:
+    cost = payload["cost_usd"]
+    told = {
+        "tokens_in": payload["input_tokens"],
+        "tokens_out": payload["output_tokens"],
+        "cost_usd_micros": None if cost is None else round(cost * 1_000_000),
+    }
+    known = {name: so_far.get(name, func.coalesce(sessions.c[name], 0)) for name in told}
+    return {name: known[name] + more for name, more in told.items() if more is not None}
 
 
 def new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str, Any]:
@@ -298,7 +328,7 @@ def new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str,
     }
 
 
-def _view(row: Row[Any], blocked: bool, run: Row[Any] | None) -> SessionView:
+def _view(row: Row[Any], asks: Asks | None, run: Row[Any] | None) -> SessionView:
     reported = ReportedState(row.reported_state) if row.reported_state else None
     alive = row.lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING)
     return SessionView(
@@ -312,7 +342,9 @@ def _view(row: Row[Any], blocked: bool, run: Row[Any] | None) -> SessionView:
         bead_id=row.bead_id,
         first_seen_at=clock.rfc3339(row.first_seen_at),
         last_frame_at=clock.rfc3339(row.last_frame_at),
-        needs_you=blocked or (alive and reported is ReportedState.PROMPTING),
+        needs_you=(asks is not None and asks.blocking > 0) or (alive and reported is ReportedState.PROMPTING),
+        waiting=0 if asks is None else asks.waiting,
+        usage=_usage(row),
         close_reason=row.close_reason,
         run=None if run is None else _run_view(run),
     )
@@ -329,9 +361,22 @@ def _run_view(row: Row[Any]) -> RunView:
         dispatch_id=row.dispatch_id,
         wanted=row.wanted,
         started_by=row.started_by,
-        started_at=None if row.started_at is None else clock.rfc3339(row.started_at),
-        ended_at=None if row.ended_at is None else clock.rfc3339(row.ended_at),
+        started_at=_time(row.started_at),
+        ended_at=_time(row.ended_at),
         code=row.code,
         signal=row.signal,
         trouble=row.trouble,
+        unsaved=None if row.seen_at is None else Unsaved(row.dirty, row.unmerged, clock.rfc3339(row.seen_at)),
+        released_at=_time(row.released_at),
+        kept_as=row.kept_as,
+        cleared_at=_time(row.cleared_at),
     )
+
+
+def _usage(row: Row[Any]) -> Usage | None:
+    told = (row.tokens_in, row.tokens_out, row.cost_usd_micros)
+    return None if set(told) == {None} else Usage(*told)
+
+
+def _time(moment: int | None) -> str | None:
+    return None if moment is None else clock.rfc3339(moment)

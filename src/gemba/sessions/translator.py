@@ -22,6 +22,9 @@ _LONGEST_PATH = 4096
 _LONGEST_TIME = 64
 # A client's own JSON is kept verbatim up to these limits; the whole of it stays in the session log.
 _LONGEST_STRING = 16_000
+# Of one turn; beyond them a client has miscounted.
+_MOST_TOKENS = 10**12
+_MOST_USD = 10**6
 # What a tool call is about, in the inputs of the tools that clients have; the first that is there.
 _MAIN_INPUTS = ("command", "file_path", "path", "url", "query", "pattern")
 # A prompt that starts so was written by the client itself, not by a person.
@@ -115,6 +118,18 @@ def _about_an_ask(name: str) -> Translate:
         return _only(facts, Draft(name, about_it, frame.session_id, target))
 
     return about
+
+
+def _usage(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
+    """What a turn took, as far as its client says; it adds to what the session took before."""
+    used = {
+        "input_tokens": _amount(payload, "input_tokens", _MOST_TOKENS, int),
+        "output_tokens": _amount(payload, "output_tokens", _MOST_TOKENS, int),
+        "cost_usd": _amount(payload, "cost_usd", _MOST_USD, int | float),
+    }
+    if set(used.values()) == {None}:
+        raise Dropped(f"none of {', '.join(used)} is there")
+    return _only(facts, _draft(frame, "usage_reported", used))
 
 
 def _verbatim(name: str, longest: int = _LONGEST_STRING) -> Translate:
@@ -222,6 +237,7 @@ HOOKS: dict[str, Translate] = {
     "GembaSkillOutput": _verbatim("skill_output_emitted", longest=wire.MAX_LINE),
     "GembaHandoff": _verbatim("handoff_received", longest=wire.MAX_LINE),
     "GembaPermission": _permission_asked_here,
+    "GembaUsage": _usage,
     "SessionStart": _session_start,
     "SessionEnd": _session_end,
     "Stop": _stop,
@@ -315,6 +331,15 @@ def _one_of(payload: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str:
         found = repr(value[:80]) if isinstance(value, str) else "missing" if value is None else "no text"
         raise Dropped(f"{key} is {found}; allowed: {', '.join(allowed)}")
     return value
+
+
+def _amount(payload: dict[str, Any], key: str, most: int, kind: Any) -> Any:
+    """A number that is there and makes sense; None where it is not there."""
+    value = payload.get(key)
+    if value is None or (isinstance(value, kind) and not isinstance(value, bool) and 0 <= value <= most):
+        return value
+    found = str(value)[:40] if isinstance(value, int | float) else "no number"
+    raise Dropped(f"{key} is {found}; allowed: a number from 0 to {most:,}")
 
 
 def _time(frame: Frame) -> str:

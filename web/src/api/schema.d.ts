@@ -2284,7 +2284,8 @@ export interface components {
         /**
          * RunView
          * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
-         *         to a `headless` one.
+         *         to a `headless` one. Once its worktree is released it has no folder, and a branch only if that stayed; `kept_as` is
+         *         the reference that has what was not committed. What it printed is there until it is cleared.
          */
         RunView: {
             title: string;
@@ -2300,6 +2301,10 @@ export interface components {
             code: number | null;
             signal: number | null;
             trouble: string | null;
+            unsaved: components["schemas"]["Unsaved"] | null;
+            released_at: string | null;
+            kept_as: string | null;
+            cleared_at: string | null;
         };
         /** Send */
         Send: {
@@ -2313,7 +2318,7 @@ export interface components {
             id: string;
             session_id: string;
             /** @enum {unknown} */
-            kind: "interrupt" | "text";
+            kind: "close" | "interrupt" | "text";
             text: string;
             by: string;
             ref: string | null;
@@ -2328,7 +2333,8 @@ export interface components {
         };
         /**
          * SessionView
-         * @description A session as the API and the page show it; without a `run` somebody else started it.
+         * @description A session as the API and the page show it; without a `run` somebody else started it. `waiting` is how many of
+         *         its asks nobody has answered.
          */
         SessionView: {
             id: string;
@@ -2342,6 +2348,8 @@ export interface components {
             first_seen_at: string;
             last_frame_at: string;
             needs_you: boolean;
+            waiting: number;
+            usage: components["schemas"]["Usage"] | null;
             /** @default null */
             close_reason?: string | null;
             /** @default null */
@@ -2455,10 +2463,28 @@ export interface components {
             revision: number;
         };
         /**
+         * Unsaved
+         * @description What was only in a worktree when it was looked at: files that are not committed, commits that are not merged.
+         */
+        Unsaved: {
+            dirty: number;
+            unmerged: number;
+            seen_at: string;
+        };
+        /**
          * Urgency
          * @enum {unknown}
          */
         Urgency: "advisory" | "blocking";
+        /**
+         * Usage
+         * @description What a session's turns took, as far as its client says; null is not known. Costs are millionths of a dollar.
+         */
+        Usage: {
+            tokens_in: number | null;
+            tokens_out: number | null;
+            cost_usd_micros: number | null;
+        };
         /**
          * Use
          * @description The call that is about to run.

@@ -17,6 +17,10 @@ const RUN: NonNullable<Session["run"]> = {
   code: null,
   signal: null,
   trouble: null,
+  unsaved: null,
+  released_at: null,
+  kept_as: null,
+  cleared_at: null,
 };
 
 function session(given: Partial<Session> = {}, run: Partial<typeof RUN> = {}): Session {
@@ -32,6 +36,8 @@ function session(given: Partial<Session> = {}, run: Partial<typeof RUN> = {}): S
     first_seen_at: "2026-01-01T00:00:00Z",
     last_frame_at: "2026-01-01T00:00:00Z",
     needs_you: false,
+    waiting: 0,
+    usage: null,
     close_reason: null,
     run: { ...RUN, ...run },
     ...given,
