@@ -9,24 +9,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import time_machine
 from sqlalchemy import func, select
 
-from gemba import clock, wire
-from gemba.app import ACTIONS, App
+from gemba.app import App
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.escalations import delivery
 from gemba.escalations.store import escalations
 from gemba.sessions import inputs
 from gemba.sessions.backends.backend import RunFolder, run_folder
 from gemba.sessions.backends.process import ProcessBackend
-from gemba.sessions.backends.run_folder import read_keeper, stop_kept
-from gemba.sessions.session import SessionView
-from gemba.sessions.store import view_session
+from gemba.sessions.backends.run_folder import read_keeper
 from gemba.store import events
 from gemba.testing import retry_until
+from tests.fixtures.floor import Floor, git_init, stop_runs
 
 # A shell that runs its task; the preamble stands in a file, where it disturbs nobody.
 AGENTS = """
@@ -51,86 +48,12 @@ hooks = "claude"
 """
 
 
-class Floor:
-    """An app, its agents, and one round of keeping after another until something is so."""
-
-    def __init__(self, app: App) -> None:
-        self.app = app
-
-    def act(self, path: str, body: dict[str, Any], **ids: str) -> SessionView:
-        (action,) = (action for action in ACTIONS if action.path == path)
-        prepared = action.prepared(self.app.database.surroundings, msgspec.convert(body, action.body))
-        with self.app.database.transaction() as tx:
-            view: SessionView = action.verb(tx, prepared, **ids)
-        return view
-
-    def start(self, task: str, agent: str = "worker", **more: Any) -> str:
-        return self.act("/api/sessions", {"agent": agent, "task": task, **more}).id
-
-    def stop(self, id: str) -> SessionView:
-        return self.act("/api/sessions/{id}/stop", {}, id=id)
-
-    def get(self, id: str) -> SessionView:
-        with self.app.database.read() as connection:
-            return view_session(connection, id)
-
-    def until(self, id: str, lifecycle: str) -> SessionView:
-        def kept() -> SessionView | None:
-            self.app.ingest.drain()
-            self.app.keeping.keep()
-            view = self.get(id)
-            return view if view.lifecycle == lifecycle else None
-
-        found = retry_until(kept, timeout=60)
-        assert found is not None
-        return found
-
-    def say(self, id: str, hook: str, **payload: Any) -> None:
-        """A frame of the agent's client, taken in."""
-        frame = {"session_id": id, "workspace": str(self.app.workspace.root), "hook": hook, "payload": payload}
-        frame |= {"ts": clock.rfc3339(clock.now()), "agent_type": "claude", "event_id": wire.new_event_id()}
-        wire.append_frame(str(self.app.home), id, msgspec.json.encode(frame) + b"\n")
-        self.app.ingest.drain()
-
-    def listener(self) -> str:
-        id = self.start("", "listener", worktree=False)
-        self.until(id, "running")
-        return id
-
-    def send(self, id: str, text: str) -> str:
-        made: Any = self.act("/api/sessions/{id}/send", {"text": text}, id=id)
-        return str(made.id)
-
-    def input(self, id: str) -> tuple[str, str | None]:
-        with self.app.database.read() as connection:
-            row = inputs.get(connection, id)
-        return row.state, row.trouble
-
-    def hears(self, id: str, words: str) -> None:
-        def heard() -> bool:
-            self.app.keeping.keep()
-            return words in self.app.keeping.transcript(id, 50).text
-
-        retry_until(heard, timeout=60)
-
-    def transitions(self, id: str) -> list[str]:
-        with self.app.database.read() as connection:
-            found = events.read_after(connection, 0, 10_000)
-        told = [event for event in found if event.name == "session_transition" and event.session_id == id]
-        return [msgspec.json.decode(event.payload)["to"] for event in told]
-
-
 @pytest.fixture
 def floor(app: App, workspace: Path) -> Iterator[Floor]:
     (workspace / ".gemba" / "agents.toml").write_text(AGENTS)
-    for command in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "-m", "one"]):
-        subprocess.run(["git", *command], cwd=workspace, check=True)
-    floor = Floor(app)
-    try:
-        yield floor
-    finally:
-        for folder in (app.home / "runs").glob("*"):
-            stop_kept(run_folder(app.home, folder.name), 0)
+    git_init(workspace)
+    yield Floor(app)
+    stop_runs(app.home)
 
 
 def test_an_agent_works_in_a_tree_of_its_own_and_its_end_is_written_down(floor: Floor, workspace: Path) -> None:
