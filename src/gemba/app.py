@@ -195,8 +195,11 @@ class App:
             self.ingest.forget_old(tx, older_than)
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[Hub]:
-        """Everything a server does by itself, until the block ends. A part that fails ends the whole."""
+    async def running(self, *, alone: bool = False) -> AsyncIterator[Hub]:
+        """Everything a server does by itself, until the block ends. A part that fails ends the whole.
+
+        `alone`: the caller holds the workspace's lock, so that no other server keeps its sessions.
+        """
         # Slow to load, and only needed here; before there are threads, which must not meet it half loaded.
         from gemba.flows.engine import Engine
 
@@ -212,7 +215,7 @@ class App:
                         hub.run(),
                         self.signal.listen(hub.nudge),
                         self._follow_logs(),
-                        self._keep_sessions(hub),
+                        self._keep_sessions(hub, alone),
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
                         self._ring_alarms(hub),
@@ -263,7 +266,9 @@ class App:
             self.ingest.look_again()
             await repeat_in_thread(lambda: self.ingest.follow(watch), interrupt=watch.wake)
 
-    async def _keep_sessions(self, hub: Hub) -> None:
+    async def _keep_sessions(self, hub: Hub, alone: bool) -> None:
+        if alone:
+            await patiently(self.keeping.take_over, "sessions")
         while True:
             seen = hub.last
             alive = await patiently(self.keeping.keep, "sessions")

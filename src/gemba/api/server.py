@@ -209,7 +209,7 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
         async def main() -> None:
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "gemba"))
             with contextlib.ExitStack() as to_the_end:
-                async with app.running() as hub:
+                async with app.running(alone=True) as hub:
                     asgi = make_asgi(app, hub, token=token, origins=bind.origins(port))
                     server = Server(configure(asgi, bind), unix, lambda: ready(told, token))
                     to_the_end.enter_context(_stopped_by_signals(server, hub))

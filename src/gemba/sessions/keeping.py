@@ -23,7 +23,7 @@ from sqlalchemy import Row
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError
 from gemba.event import Draft
-from gemba.sessions import inputs, runs, store
+from gemba.sessions import inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
 from gemba.sessions.agents.agent import Agent, environment_of
 from gemba.sessions.agents.given import Given, Where
@@ -88,7 +88,16 @@ class Keeping:
             living = [id for id in rows if id not in {*made.stops, *(ending.session_id for ending in made.ends)}]
             self._close_driven([rows[id] for id in living])
             list(pool.map(lambda each: self._alone(self._type, rows[each.session_id], each), self._to_type(living)))
+        changed = [*made.starts, *(ending.session_id for ending in made.ends)]
+        for name in {runs.agent_of(rows[id]).backend for id in changed}:
+            self._backends[name].close()
         return len(made.ends) < len(rows)
+
+    def take_over(self) -> None:
+        """What an earlier server left that no row tells of. Only for whoever keeps this workspace alone."""
+        unknown_runs.stop(unknown_runs.find(self._database, self._home, self._workspace.root))
+        for backend in self._backends.values():
+            backend.close()
 
     def _alone(self, step: Callable[..., None], row: Row[Any], *more: Any) -> None:
         """What goes wrong with one session is told, tried again in the next round, and no other one's trouble."""
@@ -272,6 +281,7 @@ class Keeping:
             output_limit=agent.limits.output_bytes,
             max_seconds=agent.limits.max_seconds or None,
             files=given.files,
+            workspace=str(self._workspace.root),
         )
         if not agent.is_driven:
             return start

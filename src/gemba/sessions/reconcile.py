@@ -59,8 +59,8 @@ class Plan(NamedTuple):
 
 
 def plan(runs: Sequence[Run], found: Mapping[str, Found]) -> Plan:
-    """`found` is what lies in the home by session, of this workspace alone; a run that nobody has written down, or
-    another than the one that is wanted, is redundant."""
+    """`found` is what lies in the home of these runs, by session; another run than the one that is wanted is redundant,
+    as is one of no row (`unknown_runs` sees to those)."""
     made = Plan([], [], [], [])
     known = {run.session_id: run for run in runs}
     for session_id, there in found.items():

@@ -44,6 +44,7 @@ class Start(NamedTuple):
     columns: int = 200
     max_seconds: float | None = None
     files: Mapping[str, str] = MappingProxyType({})  # by name, what lies in its folder for the agent to read
+    workspace: str = ""  # several may have their runs in one home
 
     def environment(self) -> dict[str, str]:
         """The names by which every process of this run is known again, beside what was given."""
@@ -145,6 +146,9 @@ class Backend(Protocol):
 
     def attach(self, run: RunFolder) -> str | None:
         """The command with which a person looks at it, where there is one."""
+
+    def close(self) -> None:
+        """Let go of what no run of the home needs any more; a start at this very moment gets what it needs."""
 
 
 def literal(text: str) -> str:

@@ -67,6 +67,9 @@ class ProcessBackend:
     def attach(self, run: RunFolder) -> str | None:
         return None
 
+    def close(self) -> None:
+        """Each run has its own keeper, and that ends with it."""
+
 
 def _run_keeper(run: RunFolder) -> str:
     """Returns when the start is over, whether it went well or not: what the keeper said, if it did not."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import gemba
 from gemba.errors import Conflict, Unusable
 from gemba.sessions.backends.backend import EndedBy, Observation, RunFolder, Seen, Start
-from gemba.sessions.backends.sweep import sweep
+from gemba.sessions.backends.sweep import number_of, sweep
 from gemba.sessions.keeper import transcript
 from gemba.sessions.keeper.process_tree import Process, send_signal, start_time, wait_ended
 from gemba.watch import FolderWatch
@@ -35,11 +35,12 @@ _RUN = "import sys; sys.path.append(sys.argv.pop(1)); from {} import main; sys.e
 
 
 class Keeper(NamedTuple):
-    """Who keeps a run. `agent_runs` once the agent was started."""
+    """Who keeps a run. `agent_runs` once the agent was started; no `workspace` where nobody has said which."""
 
     process: Process
     run_id: str
     agent_runs: bool
+    workspace: str
 
     @property
     def lives(self) -> bool:
@@ -160,6 +161,8 @@ def _clear(run: RunFolder) -> None:
 def _spec(start: Start, mode: str) -> dict[str, Any]:
     return {
         "run_id": start.run_id,
+        "number": number_of(start.run_id),
+        "workspace": start.workspace,
         "command": start.command,
         "env": start.environment(),
         "cwd": start.cwd,
@@ -185,9 +188,10 @@ def _write_private(path: Path, text: str) -> None:
 
 
 def read_keeper(run: RunFolder) -> Keeper | None:
-    found = _read(run.keeper)
+    found = _read(run.keeper) or {}
     try:
-        return Keeper((found["pid"], found["started"]), found["run_id"], "agent" in found) if found else None
+        process = found["pid"], found["started"]
+        return Keeper(process, found["run_id"], "agent" in found, found.get("workspace", ""))
     except KeyError:
         return None
 

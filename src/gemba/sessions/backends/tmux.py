@@ -3,7 +3,8 @@
 The agent gets text literally: it is pasted, so nothing in it presses a key, and a program that asks for bracketed paste
 gets it as one. A keeper keeps the agent as anywhere else, so tmux is asked only about runs whose terminal went away,
 once for all of them. A pane is found by its keeper's process: whatever a person splits, moves or scrolls there, the
-agent's own is meant. Called by whoever starts and reaches sessions, through the protocol of `backend.py`.
+agent's own is meant. When the last run of the home is over the server ends too. Called by whoever starts and reaches
+sessions, through the protocol of `backend.py`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class TmuxBackend:
 
     def __init__(self, home: Path) -> None:
         self._server = TmuxServer(home)
+        self._runs = home / "runs"
 
     def usable(self) -> str | None:
         return self._server.unusable()
@@ -93,8 +95,8 @@ class TmuxBackend:
         server = self._server.running() if hung_up else None
         for run in hung_up:
             place = _read_place(run)
-            lives = place is not None and (place["pid"], place["started"]) == server
-            seen = Seen.VANISHED if lives else Seen.SERVER_DIED
+            is_closed = place is not None and (place.get("closed") or _server_of(place) == server)
+            seen = Seen.VANISHED if is_closed else Seen.SERVER_DIED
             observed[run.session_id] = observed[run.session_id]._replace(seen=seen)
         return observed
 
@@ -103,24 +105,38 @@ class TmuxBackend:
         return self._server.attach_command(place["session"]) if place and keeper and keeper.lives else None
 
     def close(self) -> None:
-        """End the server if no session is left in it. For when every run that ended was observed: afterwards a pane
-        that a person closed looks as if it had died with the server."""
-        with contextlib.suppress(TmuxFault):
-            self._server.end_if_empty()
+        """End the server when no session is left in it, and no keeper of one that was."""
+        with contextlib.suppress(TmuxFault, Unusable, OSError):
+            self._server.end_if_unused(self._is_needed)
+
+    def _is_needed(self, server: Process) -> bool:
+        """Whether a keeper of a run of this server still lives. Of those that were hung up it is written down, as long
+        as the server is there to tell, that their panes were closed."""
+        for path in self._runs.glob("*/tmux.json"):
+            run = RunFolder(path.parent.name, path.parent)
+            keeper, place = read_keeper(run), _read_place(run)
+            if place is None or _server_of(place) != server:
+                continue
+            if keeper is not None and keeper.lives:
+                return True
+            if observe_kept(run).ended_by is EndedBy.HANGUP:
+                _write_place(run, {**place, "closed": True})
+        return False
 
     def _open_pane(self, run: RunFolder, start: Start) -> Process:
         """The process in the new pane. A session of the same name may have outlived its agent: a person works there."""
         name = _session_name(run)
-        try:
-            return self._open_session(run, start, name)
-        except TmuxFault:
+        with self._server.in_use():
             try:
-                return self._open_session(run, start, f"{name}-{_short_hash(start.run_id)}")
-            except TmuxFault as fault:
-                raise Unusable(f"session {run.session_id}: tmux: {fault}", code="tmux_refuses") from None
+                return self._open_session(run, start, name)
+            except TmuxFault:
+                try:
+                    return self._open_session(run, start, f"{name}-{_short_hash(start.run_id)}")
+                except TmuxFault as fault:
+                    raise Unusable(f"session {run.session_id}: tmux: {fault}", code="tmux_refuses") from None
 
     def _open_session(self, run: RunFolder, start: Start, name: str) -> Process:
-        _write_place(run, self._server.ensure(), name)
+        _write_place(run, _place(self._server.ensure(), name))
         size = ("-x", str(start.columns), "-y", str(start.rows))
         opened = ("new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", name, "-n", "agent", *size)
         pipe = own_program("gemba.sessions.keeper.transcript_pipe", str(run.path), str(start.output_limit))
@@ -130,7 +146,7 @@ class TmuxBackend:
             ["display-message", "-p", "#{pid}"],
         )
         pane, server = told.split()
-        _write_place(run, process_of(server), name)  # the one that was ensured may have died in between
+        _write_place(run, _place(process_of(server), name))  # the one that was ensured may have died in between
         return process_of(pane)
 
     @contextlib.contextmanager
@@ -166,9 +182,17 @@ def _short_hash(text: str) -> str:
 # -- where a run's pane is: `tmux.json`, written before the pane opens, so that no kill leaves a pane of no server
 
 
-def _write_place(run: RunFolder, server: Process, session: str) -> None:
+def _place(server: Process, session: str) -> dict[str, Any]:
+    return {"pid": server[0], "started": server[1], "session": session}
+
+
+def _server_of(place: dict[str, Any]) -> Process:
+    return place["pid"], place["started"]
+
+
+def _write_place(run: RunFolder, place: dict[str, Any]) -> None:
     partial = run.path / ".tmux.json"
-    partial.write_text(json.dumps({"pid": server[0], "started": server[1], "session": session}))
+    partial.write_text(json.dumps(place))
     partial.rename(run.path / "tmux.json")
 
 

@@ -1,22 +1,26 @@
 """The private tmux server of a home: started, asked and ended, apart from whatever tmux its user has.
 
 It listens in the home itself, reads nobody's configuration and has little of our environment, so two homes never meet
-and neither a `TMUX` around us nor a `~/.tmux.conf` matters. It stays when its last pane closes: only so a pane that a
-person closed can be told from a server that died. Called by `tmux.py` alone.
+and neither a `TMUX` around us nor a `~/.tmux.conf` matters. It does not end by itself when its last pane closes, since
+only so a pane that a person closed can be told from a server that died: it is ended once that is known. Whoever opens
+a pane shares a lock, and whoever ends the server has it alone. Called by `tmux.py` alone.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from gemba import shell
 from gemba.errors import Unusable
-from gemba.sessions.keeper.process_tree import Process, start_time
+from gemba.sessions.keeper.process_tree import Process, start_time, wait_ended
 
 TERMINAL = "screen-256color"  # every system has its description, unlike tmux-256color
 
@@ -37,6 +41,8 @@ _OLDEST = (3, 2)
 _VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
 _LONGEST_SOCKET = 107  # bytes of a path that the kernel takes
 _WHO = ("display-message", "-p", "#{pid}")
+_END_SECONDS = 5.0  # until a server that was told to end is left to itself
+_GLANCE = 0.02
 
 Command = Sequence[str]
 
@@ -48,6 +54,7 @@ class TmuxFault(Exception):
 class TmuxServer:
     def __init__(self, home: Path) -> None:
         self._socket = home / "tmux" / "socket"
+        self._lock = home / "tmux" / "lock"
 
     def unusable(self) -> str | None:
         """Why there can be no server here; None when there can."""
@@ -62,9 +69,15 @@ class TmuxServer:
             return f"the path {self._socket} has {length} bytes; a socket's path has at most {_LONGEST_SOCKET}"
         return self._unanswered()
 
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Nobody ends the server meanwhile; whoever is about to has done so before."""
+        self._socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._locked(fcntl.LOCK_SH):
+            yield
+
     def ensure(self) -> Process:
         """The server, started if there is none, with our options."""
-        self._socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         options = [("set-option", "-gq", name, value) for name, value in _OPTIONS.items()]
         told = self._run(["start-server"], *options, _WHO)
         return process_of(told)
@@ -84,16 +97,50 @@ class TmuxServer:
 
     def panes(self) -> dict[int, str]:
         """The id of each pane, by the process that was started in it."""
-        told = self.ask(["list-panes", "-a", "-F", "#{pane_pid} #{pane_id}"])
+        # A server without a session refuses to list its panes.
+        told = self.ask(["if-shell", "-F", "#{S:x}", "list-panes -a -F '#{pane_pid} #{pane_id}'"])
         return {int(pid): pane for pid, pane in (line.split() for line in told.splitlines())}
 
-    def end_if_empty(self) -> None:
-        """End the server when it has no session. tmux decides and acts in one go: a session that comes first stays."""
-        self.ask(["if-shell", "-F", "#{S:x}", "", "kill-server"])
+    def end_if_unused(self, is_needed: Callable[[Process], bool]) -> None:
+        """End the server when it has no session and nobody is about to open one, unless it `is_needed`."""
+        if not self._socket.exists():
+            return
+        with self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB) as is_ours:
+            if not is_ours:
+                return
+            server = process_of(self.ask(_WHO))
+            if self._is_empty() and not is_needed(server):
+                # A person may open a session at this moment: tmux decides and acts in one go.
+                self.ask(["if-shell", "-F", "#{S:x}", "", "kill-server"])
+                if wait_ended(server, _END_SECONDS):
+                    self._socket.unlink(missing_ok=True)
+
+    def _is_empty(self) -> bool:
+        """Whether there is no pane. One whose process has just ended is there for a moment more."""
+        until = time.monotonic() + _END_SECONDS
+        while panes := self.panes():
+            if any(start_time(pid) for pid in panes) or time.monotonic() > until:
+                return False
+            time.sleep(_GLANCE)
+        return True
 
     def attach_command(self, session: str) -> str:
         """What a person types into any shell, inside another tmux too. A bare word that begins with = is zsh's own."""
         return f"tmux -S {shlex.quote(str(self._socket))} attach-session -t '={session}'"
+
+    @contextlib.contextmanager
+    def _locked(self, how: int) -> Iterator[bool]:
+        """Whether the lock was to be had."""
+        lock = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                fcntl.flock(lock, how)
+                is_ours = True
+            except BlockingIOError:
+                is_ours = False
+            yield is_ours
+        finally:
+            os.close(lock)
 
     def _run(self, *commands: Command, given: str = "", flags: Command = ()) -> str:
         words = [word for command in commands for word in (*map(_one_word, command), ";")][:-1]

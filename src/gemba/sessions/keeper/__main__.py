@@ -217,7 +217,7 @@ def _let_go() -> None:
 
 
 def _run(spec: "dict[str, Any]", umask: int) -> int:
-    keeper = folder.claim(spec["run_id"])
+    keeper = folder.claim(spec["run_id"], spec["workspace"])
     exit_file, watch, kernel = folder.ExitFile(), Watch(), Kernel()
     listener = Listener("input", watch)
     signals = _listen_to_signals()

@@ -88,6 +88,7 @@ def _become_agent(
     code, place = 126, spec["cwd"]
     try:
         kernel.die_with_parent(keeper)
+        kernel.number(spec["number"])
         _take_streams(streams)
         os.umask(umask)
         os.chdir(spec["cwd"])

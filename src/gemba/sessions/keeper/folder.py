@@ -29,9 +29,10 @@ def read_spec() -> "dict[str, Any]":
     return spec
 
 
-def claim(run_id: str) -> dict[str, object]:
+def claim(run_id: str, workspace: str) -> dict[str, object]:
     """Take the run, and remove what it was started with: that may hold secrets."""
     keeper: dict[str, object] = {"pid": os.getpid(), "started": start_time(os.getpid()), "run_id": run_id}
+    keeper["workspace"] = workspace
     partial = f".keeper-{os.getpid()}"
     _write(partial, keeper)
     try:

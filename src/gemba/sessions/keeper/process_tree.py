@@ -1,5 +1,9 @@
 """Processes as the kernel tells of them: who started whom, when, and with which environment.
 
+What a run starts is known again by two marks that every process inherits: a variable of its environment, and a number
+that stands as its limit of file locks, which no kernel has counted for twenty years. The second one stays with a
+process that clears its environment, leaves its session and its parents.
+
 A process is named by its id *and* its start time, so that one which got a dead process's id is never taken for it.
 Read from `/proc`: Linux only. Called by the keeper (whose start an agent pays for: standard library only, little of
 it), by `run_folder.py` and `sweep.py` of the backends.
@@ -12,6 +16,7 @@ import select
 Process = tuple[int, int]  # its id, and when it started
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_RLIMIT_LOCKS = 10
 _DEAD = (b"Z", b"X", b"x")  # ended, and perhaps not yet reaped by whoever started it
 
 
@@ -33,15 +38,21 @@ def descendants(pid: int) -> list[Process]:
     return below
 
 
-def marked(mark: str) -> list[Process]:
-    """Every living process of this user, but this one, that has `mark` (NAME=value) in its environment."""
+def marked(mark: str, number: int | None = None) -> list[Process]:
+    """Every living process of this user, but this one, that has `mark` (NAME=value) in its environment, or this number
+    for its limit."""
+    import resource
+
     wanted, found, user = os.fsencode(mark), [], os.getuid()
     for pid in _pids():
         try:
             if pid == os.getpid() or os.stat(f"/proc/{pid}").st_uid != user:
                 continue
             started = start_time(pid)
-            if started is not None and wanted in _read(f"/proc/{pid}/environ").split(b"\0"):
+            if started is None:
+                continue
+            is_numbered = number is not None and resource.prlimit(pid, _RLIMIT_LOCKS)[0] == number
+            if is_numbered or wanted in _read(f"/proc/{pid}/environ").split(b"\0"):
                 found.append((pid, started))
         except OSError:  # it ended meanwhile, or may not be looked at
             continue
@@ -89,10 +100,11 @@ class _Handle:
 
 
 class Kernel:
-    """The two calls of prctl(2) for which Python has no name. Made once, before any fork."""
+    """What a keeper asks of the kernel for what is below it. Made once, before any fork."""
 
     def __init__(self) -> None:
         import ctypes
+        import resource  # noqa: F401 - loaded before the fork
 
         self._errno = ctypes.get_errno
         self._prctl = ctypes.CDLL(None, use_errno=True).prctl
@@ -106,6 +118,17 @@ class Kernel:
         self._call(_PR_SET_PDEATHSIG, _signal.SIGKILL)
         if os.getppid() != parent:  # it was too late
             os._exit(1)
+
+    def number(self, number: int) -> None:
+        """In a new child: it, and what it starts, is known by this number. Where that is not to be, by its environment
+        alone."""
+        import resource
+
+        try:
+            hard = resource.getrlimit(_RLIMIT_LOCKS)[1]
+            resource.setrlimit(_RLIMIT_LOCKS, (number, hard))
+        except (OSError, ValueError):
+            return
 
     def _call(self, option: int, value: int) -> None:
         if self._prctl(option, value, 0, 0, 0) != 0:
