@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
+import sys
 from typing import Any
 
 import click
@@ -166,12 +169,12 @@ def interrupt(folder: str | None, id: str, as_json: bool) -> None:
 @click.option("--lines", type=click.IntRange(1, 5000), default=50, show_default=True, help="How many of the last.")
 @json_option
 @click.pass_obj
-def transcript(folder: str | None, id: str, lines: int, as_json: bool) -> None:
+def logs(folder: str | None, id: str, lines: int, as_json: bool) -> None:
     """Show the end of what the session ID shows.
 
     \b
     Example:
-      gemba session transcript builtin-3fa9c1d2 --lines 200
+      gemba session logs builtin-3fa9c1d2 --lines 200
     """
     with open_door(folder) as door:
         found = door.get(f"{item_path('sessions', id)}/transcript", lines=lines)
@@ -181,12 +184,13 @@ def transcript(folder: str | None, id: str, lines: int, as_json: bool) -> None:
         click.echo(showable(found["text"]))
 
 
-@command.command(short_help="Say how to look at an agent.")
+@command.command(short_help="Look at an agent in its terminal.")
 @click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@click.option("--print", "only_print", is_flag=True, help="Print the command that does it, as without a terminal.")
 @json_option
 @click.pass_obj
-def attach(folder: str | None, id: str, as_json: bool) -> None:
-    """Print the command with which you look at the session ID in its terminal, and type there.
+def attach(folder: str | None, id: str, only_print: bool, as_json: bool) -> None:
+    """Look at the session ID in its terminal, and type there; Ctrl-b d leaves it as it is.
 
     \b
     Example:
@@ -196,8 +200,11 @@ def attach(folder: str | None, id: str, as_json: bool) -> None:
         found = door.get(f"{item_path('sessions', id)}/transcript", lines=1)
     if found["attach"] is None:
         raise click.ClickException(
-            f"{showable(id)} has no terminal to look at; gemba session transcript shows its words"
+            f"{showable(id)} has no terminal to look at; gemba session logs shows its words"
         )
+    if not (as_json or only_print) and sys.stdin.isatty() and sys.stdout.isatty():
+        words = shlex.split(found["attach"])
+        os.execvp(words[0], words)
     tell({"session_id": found["session_id"], "attach": found["attach"]}, as_json, found["attach"])
 
 
