@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import structlog
 
-from gemba import clock
+from gemba import clock, git
 from gemba.action import Action
 from gemba.config import Settings, Workspace, origin_of
 from gemba.errors import GembaError
@@ -304,21 +304,21 @@ class App:
             await patiently(self.look_for_stalls, "stalls")
 
     def look_for_stalls(self) -> None:
-        """Ask about the sessions that are not heard of for too long."""
+        """Ask about the sessions that do not get on."""
         try:
             types = read_agents(self.workspace)
         except GembaError:  # `gemba doctor` tells of it; those that were started have their type with them
             types = {}
-        unknown = Limits().stalled_after_seconds
         with self.database.read() as connection:
-            silent = stalls.silent(
-                connection,
-                clock.now(),
-                lambda name: types[name].limits.stalled_after_seconds if name in types else unknown,
+            missing = stalls.missing(
+                connection, clock.now(), self.origin, lambda name: types[name].limits if name in types else Limits()
             )
-        for session in silent:
+        for missed in missing:
+            seconds = git.committed_at(missed.tree) if missed.tree else None
+            if missed.is_asked_about and seconds is None:
+                continue
             with self.database.transaction() as tx:
-                stalls.mark(tx, session)
+                stalls.judge(tx, missed, None if seconds is None else seconds * clock.SECOND)
 
     def _ring(self) -> None:
         due = self._next_ring()

@@ -27,6 +27,7 @@ from gemba.handoff.audit_verdict import judge as judge_audit
 from gemba.handoff.risk_rules import workspace_rules
 from gemba.handoff.sections import read_sections
 from gemba.sessions import store as sessions
+from gemba.sessions import unknown_runs
 from gemba.sessions.agents.agent import usable
 from gemba.sessions.agents.file import read_agents
 from gemba.skills.library import read_library
@@ -98,6 +99,7 @@ def diagnose(app: App) -> Diagnosis:
         _risk_rules(app),
         _context(app),
         _agents(app),
+        _unknown_runs(app),
         _skills(app),
         _audit(app),
         _channels(app),
@@ -281,6 +283,15 @@ def _agents(app: App) -> Check:
     if any(why_not is not None and agent.origin != "shipped" for agent, why_not in states):
         return Check("agents", label, "warn", detail, "your agents.toml names one that cannot be used here")
     return Check("agents", label, "ok", detail)
+
+
+def _unknown_runs(app: App) -> Check:
+    label = "Runs of no session"
+    found = unknown_runs.find(app.database, app.home, app.workspace.root)
+    if not found:
+        return Check("unknown_runs", label, "ok", "none")
+    detail = f"{len(found)} live though the database has none of them, among them {found[0].path}"
+    return Check("unknown_runs", label, "warn", detail, "`gemba serve` ends them when it starts")
 
 
 def _skills(app: App) -> Check:

@@ -101,6 +101,12 @@ def commits_since(folder: str, commit: str, most: int = 20) -> list[str]:
     return [] if told is None else told.splitlines()
 
 
+def committed_at(folder: str) -> int | None:
+    """When the commit was made that a folder stands on, in seconds since 1970."""
+    told = _ask(folder, "log", "--max-count=1", "--format=%ct", "HEAD", "--")
+    return int(told) if told and told.strip().isdecimal() else None
+
+
 def diff_stat(folder: str, before: str, after: str, seconds: float = 3.0) -> DiffStat | None:
     """What changed from one commit to another; None when that cannot be told: one is gone, or it takes too long."""
     if not _HASH.fullmatch(before) or not _HASH.fullmatch(after):

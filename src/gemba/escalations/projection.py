@@ -30,7 +30,7 @@ def project(tx: Transaction, drafts: Sequence[Draft], origin: str, policies: Pol
     """Apply a batch of one home's frames in order. Asks in a row are inserted together, for speed."""
     schemas = Schemas()
     outcomes = Outcomes(tx, drafts)
-    stalls.heard_again(tx, {draft.session_id for draft in drafts if draft.session_id is not None})
+    stalls.got_on(tx, {draft.session_id for draft in drafts if draft.session_id is not None})
     opened: list[Draft] = []
     for draft in drafts:
         if draft.name == "escalation_opened":

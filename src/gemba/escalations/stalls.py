@@ -1,16 +1,19 @@
-"""Sessions that say they work and are not heard of for too long: marked as stalled, and the operator is asked, once.
+"""Sessions that say they work and do not get on: marked as stalled, and the operator is asked, once.
 
-How long is too long is said by the type of their agent. Whatever is heard of the session afterwards takes the question
-back. What the operator chooses is carried out in the transaction of the answer: to wait, or, of an agent that Gemba
-runs, to interrupt or stop it. Called by the app now and then, by the projection, and where such a card is answered.
+Two signs tell that one gets on: that it is heard of at all, and that it makes progress: a tool that ran, a state that
+it reported, a commit in its worktree. How long each may be missing is said by the type of its agent. When the sign is
+there again the question is taken back. What the operator chooses is carried out in the transaction of the answer: to
+wait, or, of an agent that Gemba runs, to interrupt or stop it. Only the home that a session writes to judges it: what
+is said to another one is not heard here. Called by the app now and then, by the projection, and where such a card is
+answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Column, Connection, Row, select, update
 
 from gemba import clock
 from gemba.action import Nothing
@@ -19,6 +22,7 @@ from gemba.escalations.raised import raise_escalation
 from gemba.escalations.store import escalations, locked, settle
 from gemba.event import Draft
 from gemba.sessions import inputs, runs, starting
+from gemba.sessions.agents.agent import Limits
 from gemba.sessions.session import Lifecycle, ReportedState
 from gemba.sessions.store import project, sessions
 from gemba.store.database import Transaction
@@ -26,57 +30,122 @@ from gemba.store.database import Transaction
 KIND: Final = "stalled"
 WAIT, INTERRUPT, STOP = "wait", "interrupt", "stop"
 
-_AT_WORK = (sessions.c.lifecycle == Lifecycle.RUNNING, sessions.c.reported_state == ReportedState.WORKING)
+_RUNS = sessions.c.lifecycle == Lifecycle.RUNNING
+_AT_WORK = (_RUNS, sessions.c.reported_state == ReportedState.WORKING)
 
-Limit = Callable[[str], int]  # seconds of silence that a type of agent may keep, by its name; 0: any
+LimitsOf = Callable[[str], Limits]  # of a type of agent, by its name
 
 
-def silent(connection: Connection, now: int, limit_of: Limit) -> Sequence[Row[Any]]:
-    """The sessions that are not heard of for too long."""
-    rows = connection.execute(select(sessions).where(*_AT_WORK, sessions.c.last_frame_at < now - clock.SECOND)).all()
+class Sign(NamedTuple):
+    """Something that shows that a session gets on: when it was there last, which limit it has, what is said without."""
+
+    seen_at: Column[int]
+    limit: str
+    words: str
+
+
+HEARD = Sign(
+    sessions.c.last_frame_at,
+    "stalled_after_seconds",
+    "It says that it works, and nothing was heard of it for {span}.",
+)
+# No time stands there while the operator is, or was, asked about the lack of it: so that is asked once.
+PROGRESS = Sign(
+    sessions.c.progress_at,
+    "no_progress_seconds",
+    "It says that it works, but for {span} no tool ran, no state was reported and nothing was committed.",
+)
+
+
+class Missed(NamedTuple):
+    """A session of which a sign is missing for longer than its limit, in microseconds."""
+
+    session: Row[Any]
+    run: Row[Any] | None
+    sign: Sign
+    limit: int
+
+    @property
+    def is_asked_about(self) -> bool:
+        return self.session.progress_at is None
+
+    @property
+    def tree(self) -> str | None:
+        """Where its commits are progress: the worktree that is its own."""
+        return self.run.folder if self.sign is PROGRESS and self.run is not None and self.run.branch else None
+
+
+def missing(connection: Connection, now: int, origin: str, limits_of: LimitsOf) -> list[Missed]:
+    """The sessions of this home that do not get on, also those that are asked about for their lack of progress."""
+    asked = (_RUNS, sessions.c.reported_state == ReportedState.STALLED, sessions.c.progress_at.is_(None))
+    rows = [
+        row
+        for group in (_AT_WORK, asked)
+        for row in connection.execute(select(sessions).where(*group, sessions.c.origin == origin))
+    ]
     started = runs.of_sessions(connection, [row.id for row in rows])
-
-    def limit(row: Row[Any]) -> int:
+    found = []
+    for row in rows:
         run = started.get(row.id)
-        return limit_of(row.agent_type) if run is None else runs.agent_of(run).limits.stalled_after_seconds
+        limits = limits_of(row.agent_type) if run is None else runs.agent_of(run).limits
+        for sign in (PROGRESS,) if row.progress_at is None else (HEARD, PROGRESS):
+            limit = getattr(limits, sign.limit) * clock.SECOND
+            seen_at = getattr(row, sign.seen_at.name)
+            if limit and (seen_at is None or now - seen_at >= limit):
+                found.append(Missed(row, run, sign, limit))
+                break
+    return found
 
-    return [row for row in rows if (most := limit(row)) and now - row.last_frame_at >= most * clock.SECOND]
+
+def judge(tx: Transaction, missed: Missed, committed_at: int | None) -> None:
+    """Ask about a session, once, unless it has committed something in its time."""
+    if missed.sign is PROGRESS and committed_at is not None and committed_at > tx.now - missed.limit:
+        since = {"progress_at": min(committed_at, tx.now)}
+        tx.connection.execute(update(sessions).where(sessions.c.id == missed.session.id).values(since))
+        got_on(tx, [missed.session.id])
+    elif not missed.is_asked_about:
+        _mark(tx, missed)
 
 
-def mark(tx: Transaction, seen: Row[Any]) -> None:
-    """Unless it was heard of since it was looked at."""
-    same = (sessions.c.id == seen.id, sessions.c.last_frame_at == seen.last_frame_at)
+def _mark(tx: Transaction, missed: Missed) -> None:
+    """Unless the sign was there since it was looked for."""
+    seen, sign = missed.session, missed.sign
+    since = getattr(seen, sign.seen_at.name)
+    same = (sessions.c.id == seen.id, sign.seen_at == since)
     if tx.connection.execute(select(sessions.c.id).where(*same, *_AT_WORK).with_for_update()).first() is None:
         return
-    words = f"It says that it works, and nothing was heard of it for {_span(tx.now - seen.last_frame_at)}."
+    words = sign.words.format(span=_span(tx.now - since))
     stalled = {"state": ReportedState.STALLED.value, "bead_id": seen.bead_id, "note": words}
     draft = Draft("session_state_reported", stalled, seen.id)
     tx.emit(draft)
     project(tx, [draft])
+    if sign is PROGRESS:
+        tx.connection.execute(update(sessions).where(sessions.c.id == seen.id).values(progress_at=None))
     text = f"{words}\n\nIts last words: {seen.note}" if seen.note else words
-    run = runs.find(tx.connection, seen.id)
-    options = (WAIT, INTERRUPT, STOP) if run is not None and run.ended_at is None else (WAIT,)
+    options = (WAIT, INTERRUPT, STOP) if missed.run is not None and missed.run.ended_at is None else (WAIT,)
     about = {"title": f"{seen.id} seems to be stuck", "bead_id": seen.bead_id, "agent_type": seen.agent_type}
     raise_escalation(tx, KIND, text, session_id=seen.id, options=options, waiting=False, **about)
 
 
-def heard_again(tx: Transaction, session_ids: Collection[str]) -> None:
-    """Nobody has to be asked about these any more."""
-    about = (escalations.c.session_id.in_(session_ids), ~escalations.c.resolved, escalations.c.kind == KIND)
+def got_on(tx: Transaction, session_ids: Collection[str]) -> None:
+    """These are heard of: nobody has to be asked about those any more of which no progress is missed."""
+    moving = select(sessions.c.id).where(sessions.c.id.in_(session_ids), sessions.c.progress_at.is_not(None))
+    about = (escalations.c.session_id.in_(moving), ~escalations.c.resolved, escalations.c.kind == KIND)
     for row in locked(tx, *about):
-        settle(tx, row, "withdrawn", Reply("withdrawn", "it was heard of again", "session"))
+        settle(tx, row, "withdrawn", Reply("withdrawn", "it gets on again", "session"))
         _works(tx, row.session_id)
 
 
 def carry_out(tx: Transaction, row: Row[Any], action: str | None) -> None:
-    """What the operator chose on the card. To wait is to count from now on."""
-    if action == WAIT:
-        tx.connection.execute(update(sessions).where(sessions.c.id == row.session_id).values(last_frame_at=tx.now))
-        _works(tx, row.session_id)
-    elif action == INTERRUPT:
-        inputs.interrupt(tx, Nothing(), id=row.session_id)
-    elif action == STOP:
+    """What the operator chose on the card. It is counted anew from now on, unless it is to stop."""
+    if action == STOP:
         starting.stop_session(tx, Nothing(), id=row.session_id)
+        return
+    if action == INTERRUPT:
+        inputs.interrupt(tx, Nothing(), id=row.session_id)
+    anew = {"last_frame_at": tx.now, "progress_at": tx.now}
+    tx.connection.execute(update(sessions).where(sessions.c.id == row.session_id).values(anew))
+    _works(tx, row.session_id)
 
 
 def _works(tx: Transaction, session_id: str) -> None:
@@ -86,4 +155,6 @@ def _works(tx: Transaction, session_id: str) -> None:
 
 def _span(microseconds: int) -> str:
     minutes = microseconds // (60 * clock.SECOND)
+    if minutes >= 120:
+        return f"{minutes // 60} hours"
     return f"{minutes} minutes" if minutes > 1 else "a minute" if minutes else "some seconds"

@@ -99,6 +99,7 @@ sessions = Table(
     Column("tokens_in", BigInteger),  # what its turns took, as far as it was told
     Column("tokens_out", BigInteger),
     Column("cost_usd_micros", BigInteger),
+    Column("progress_at", BigInteger),  # none while it is asked about for the lack of it
     Index("sessions_by_last_frame", "last_frame_at"),
 )
 
@@ -240,6 +241,8 @@ def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
         if draft.session_id is not None:
             so_far = changed.setdefault(draft.session_id, {})
             so_far |= _changes(tx, draft, so_far)
+            if _is_progress(draft):
+                so_far["progress_at"] = tx.now
     for session_id, changes in changed.items():
         if changes:
             tx.connection.execute(update(sessions).where(sessions.c.id == session_id).values(changes))
@@ -297,6 +300,18 @@ def _changes(tx: Transaction, draft: Draft, so_far: dict[str, Any]) -> dict[str,
     return {}
 
 
+def _is_progress(draft: Draft) -> bool:
+    """A tool that ran, or a state that the agent reported; that it is stalled is our own word."""
+    match draft.name:
+        case "tool_use":
+            return bool(draft.payload["phase"] != "pre")
+        case "session_state_reported":
+            return bool(draft.payload["state"] != ReportedState.STALLED)
+        case "session_transition":
+            return bool(draft.payload["to"] == "running")
+    return False
+
+
 def _more_used(payload: dict[str, Any], so_far: dict[str, Any]) -> dict[str, Any]:
     cost = payload["cost_usd"]
     told = {
@@ -323,6 +338,7 @@ def new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str,
         "prompts": "[]",
         "first_seen_at": tx.now,
         "last_frame_at": tx.now,
+        "progress_at": tx.now,
         "origin": origin,
         "stopping": False,
     }
