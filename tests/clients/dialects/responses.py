@@ -45,4 +45,10 @@ def _item(part: Say | Use) -> Item:
         content = [{"type": "output_text", "text": part.text}]
         return {"type": "message", "id": new_id("msg"), "role": "assistant", "content": content}
     call = {"type": "function_call", "id": new_id("fc"), "call_id": new_id("call")}
-    return {**call, "name": part.tool, "arguments": json.dumps(part.input)}
+    return {**call, **_name(part.tool), "arguments": json.dumps(part.input)}
+
+
+def _name(tool: str) -> Item:
+    """The tools of an MCP server are a group, whose name comes apart."""
+    server, _, name = tool.rpartition("__")
+    return {"namespace": server, "name": name} if server else {"name": tool}
