@@ -129,6 +129,8 @@ def test_an_answer_is_the_next_prompt_of_the_same_conversation(floor: Floor, cli
     assert (second["words"], second["prompt"]) == (["resume", "thread-1"], "Take 8080.\nAnd no other.")
     (settled,) = questions(floor)
     assert (settled.state, settled.delivery) == ("resolved", "delivered")
+    used = [frame.payload for frame in frames(floor.app.home, id) if frame.hook == "GembaUsage"]
+    assert used == [{"input_tokens": 100, "output_tokens": 7}, {}]  # it tells sums
     assert hooks_of(floor, id) == [
         *("SessionStart", "UserPromptSubmit", "GembaAsk", "PostToolUse", "GembaUsage", "Stop"),
         *("UserPromptSubmit", "GembaUsage", "Stop", "SessionEnd"),

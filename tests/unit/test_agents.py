@@ -42,7 +42,8 @@ def test_a_workspace_without_a_file_has_the_shipped_types(tmp_path: Path) -> Non
     assert {agent.origin for agent in found.values()} == {"shipped"}
     assert all(agent.description for agent in found.values())
     assert [name for name in SHIPPED if found[name].backend == "tmux"] == ["claude", "shell"]
-    assert [name for name in SHIPPED if not found[name].headless] == ["claude", "shell"]
+    assert [name for name in SHIPPED if found[name].is_driven] == ["codex"]
+    assert [name for name in SHIPPED if not found[name].headless] == ["claude", "codex", "shell"]
     assert [name for name in SHIPPED if found[name].hooks == "claude"] == ["claude", "claude-headless"]
     assert {agent.interaction_mode for agent in found.values()} == {"balanced"}
 
@@ -52,7 +53,8 @@ def test_shipped_commands_are_the_ones_of_their_clients() -> None:
 
     assert found["claude-headless"].command[:5] == ("claude", "-p", "--output-format", "stream-json", "--verbose")
     assert found["codex"].command[:3] == ("codex", "exec", "--json")
-    assert found["codex"].command[-1] == "-"
+    assert found["codex"].command[-2:] == ("{hooks}", "-")
+    assert found["codex"].resume == (*found["codex"].command[:-1], "resume", "{conversation}", "-")
     assert found["gemini"].command[:2] == ("gemini", "--output-format=stream-json")
     assert found["opencode"].command == ("opencode", "run", "--format", "json")
     assert found["command"].command == ()
@@ -194,10 +196,14 @@ def test_a_name_that_is_none_is_told_the_nearest_one() -> None:
         ('[agent."a b"]\ncommand = "x"', 1, 'agent "a b": this name cannot be used; allowed: letters, digits'),
         ('[agent."-p"]\ncommand = "x"', 1, 'agent "-p": this name cannot be used; allowed: letters, digits'),
         ("[agent.codex]\n[agents.codex]", 2, 'agent "codex": this type stands in the file twice'),
-        ('[agent.codex]\nbackend = "tmux"', 2, "prompt is stdin, which is the keyboard in tmux; allowed there: "),
+        (
+            '[agent.claude-headless]\nbackend = "tmux"',
+            2,
+            "prompt is stdin, which is the keyboard in tmux; allowed there: ",
+        ),
         ('[agent.claude]\nterminal = "pipe"', 2, "terminal goes with backend process"),
         ('[agent.claude]\nbackend = "process"\nprompt = "stdin"', 3, "prompt is stdin, and command has {prompt}"),
-        ('[agent.codex]\nprompt = "file"', 2, "prompt is file, and instructions names no file"),
+        ('[agent.claude-headless]\nprompt = "file"', 2, "prompt is file, and instructions names no file"),
         ('[agent.claude]\nprompt = "file"\ninstructions = ""', 3, "prompt is file, and instructions names no file"),
     ],
 )

@@ -40,7 +40,8 @@ class Driver:
         self._bridge = Bridge(spec["bridge"])
         self._read: Read = import_module(f"gemba.sessions.driver.{spec['client']}").heard
         self._conversation = ""
-        self._said, self._goes_on = "", False
+        self._said, self._goes_on, self._trouble = "", False, ""
+        self._used = Used(0, 0)  # in all that was told
 
     def live(self) -> int:
         """Turn after turn; the exit code."""
@@ -87,7 +88,7 @@ class Driver:
         raise Failed(1)
 
     def _run(self, prompt: str) -> None:
-        self._said, self._goes_on = "", False
+        self._said, self._goes_on, self._trouble = "", False, ""
         words = self._resume if self._conversation else self._first
         for told in run_turn(words, prompt, self._conversation, self._read):
             if isinstance(told, str):
@@ -108,11 +109,21 @@ class Driver:
                 _write(text if goes_on else f"{text}\n")
             case Ran():
                 self._has_run(told)
-            case Used(taken, made, cost):
-                self._session.append("GembaUsage", {"input_tokens": taken, "output_tokens": made, "cost_usd": cost})
+            case Used():
+                self._has_used(told)
             case Trouble(text):
-                _show(f"! {text}")
+                if text != self._trouble:  # clients say the same again, while they try and when they give up
+                    _show(f"! {text}")
+                self._trouble = text
         self._goes_on = isinstance(told, Said) and told.goes_on
+
+    def _has_used(self, used: Used) -> None:
+        taken, made = used.input_tokens, used.output_tokens
+        if used.in_all:
+            taken, made = taken - self._used.input_tokens, made - self._used.output_tokens
+            self._used = used
+        since = {"input_tokens": max(taken, 0), "output_tokens": max(made, 0)}
+        self._session.append("GembaUsage", {**since, "cost_usd": used.cost_usd})
 
     def _has_run(self, ran: Ran) -> None:
         """A frame as a client's hook writes it: what the agent says that it ran is compared with these."""

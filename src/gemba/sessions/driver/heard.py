@@ -31,11 +31,13 @@ class Ran(NamedTuple):
 
 
 class Used(NamedTuple):
-    """What the model has used since it was told last; None where the client does not say."""
+    """What the model has used since it was told last, or with `in_all` since the conversation began; None where the
+    client does not say."""
 
     input_tokens: int
     output_tokens: int
     cost_usd: float | None = None
+    in_all: bool = False
 
 
 class Trouble(NamedTuple):
