@@ -10,6 +10,7 @@ import pytest
 
 from tests.clients.client import BIN, ROOT, Claude
 from tests.clients.floor import Floor, OpenFloor, write_agents
+from tests.clients.inspector import Inspector
 from tests.clients.island import Island
 from tests.clients.model import Model
 from tests.fixtures.servers import RunningServer
@@ -31,6 +32,16 @@ def claude_program() -> Path:
 @pytest.fixture(scope="session")
 def codex_program() -> Path:
     return installed("codex", "codex")
+
+
+@pytest.fixture(scope="session")
+def conformance_program() -> Path:
+    return installed("mcp-conformance", "conformance")
+
+
+@pytest.fixture
+def inspector(tmp_path: Path, island: Island) -> Inspector:
+    return Inspector(installed("mcp-inspector", "mcp-inspector"), tmp_path / "inspector", island)
 
 
 @pytest.fixture
@@ -56,24 +67,29 @@ def claude(claude_program: Path, home: Path, workspace: Path, tmp_path: Path, is
 
 
 @pytest.fixture
-def open_floor(
-    start_server: Callable[..., RunningServer],
-    workspace: Path,
-    home: Path,
-    ready_sqlite: Path,
-    island: Island,
-    model: Model,
-) -> Iterator[OpenFloor]:
+def serve(
+    start_server: Callable[..., RunningServer], workspace: Path, ready_sqlite: Path, island: Island
+) -> Callable[[], Floor]:
+    """Starts the server of the workspace on the island."""
+
+    def start() -> Floor:
+        for file in ("gemba.db", "flows.db"):
+            shutil.copy(ready_sqlite / file, workspace / ".gemba")
+        server = start_server(running=False)
+        island.do(lambda: server.start((str(BIN / "gemba"),)))
+        return Floor(server, island)
+
+    return start
+
+
+@pytest.fixture
+def open_floor(serve: Callable[[], Floor], workspace: Path, home: Path, model: Model) -> Iterator[OpenFloor]:
     """A server on the island, for agents with these variables; what it started is gone before the model is."""
     opened: list[Floor] = []
 
     def open_one(environments: dict[str, dict[str, str]]) -> Floor:
         write_agents(workspace, environments)
-        for file in ("gemba.db", "flows.db"):
-            shutil.copy(ready_sqlite / file, workspace / ".gemba")
-        server = start_server(running=False)
-        island.do(lambda: server.start((str(BIN / "gemba"),)))
-        opened.append(Floor(server, island))
+        opened.append(serve())
         return opened[-1]
 
     yield open_one

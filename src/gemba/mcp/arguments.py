@@ -42,10 +42,7 @@ def fitting(schema: "Document", given: object) -> "Document":
 
 
 def _check(name: str, value: object, schema: "Document") -> None:
-    wanted = schema.get("type")
-    if wanted is None:
-        return
-    if not _is(value, wanted):
+    if not any(_is(value, wanted) for wanted in _types(schema)):
         raise Refused(f"{name} is {_kind(value)}; allowed: {_allowed(schema)}")
     if "enum" in schema and value not in schema["enum"]:
         raise Refused(f"{name} {shown(str(value))} is unknown; allowed: {_allowed(schema)}")
@@ -67,7 +64,11 @@ def _allowed(schema: "Document") -> str:
         return ", ".join(schema["enum"])
     if "minimum" in schema:
         return f"a number from {schema['minimum']} to {schema['maximum']}"
-    return _WORDS[schema["type"]]
+    return " or ".join([_WORDS[wanted] for wanted in _types(schema)])
+
+
+def _types(schema: "Document") -> list[str]:
+    return [one["type"] for one in schema.get("anyOf", (schema,))]
 
 
 def _is(value: object, wanted: str) -> bool:

@@ -48,6 +48,14 @@ _ASK: "Document" = {
 }
 
 
+_LINES = {
+    "type": "array",
+    "items": {"anyOf": [{"type": "object"}, {"type": "string"}]},
+    "maxItems": _MOST_LINES,
+    "description": "The lines as the skill defines them: objects, or texts.",
+}
+
+
 def _object(properties: "Document", *required: str) -> "Document":
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema
@@ -121,12 +129,7 @@ Example:
         _object(
             {
                 "skill_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "Which skill, as area.name."},
-                "lines": {
-                    "type": "array",
-                    "items": {},
-                    "maxItems": _MOST_LINES,
-                    "description": "The lines as the skill defines them: objects, or texts.",
-                },
+                "lines": _LINES,
             },
             "skill_id",
             "lines",
@@ -173,9 +176,21 @@ Example:
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
+def _output_of(skill_id: str, name: str) -> Tool:
+    def emit(session: "Session", given: "Document", server: "Server") -> Answer:
+        return asking.emit_skill_output(session, {"skill_id": skill_id, **given}, server)
+
+    return Tool(name, "Give a skill's output", f"The output of {skill_id}.", _object({"lines": _LINES}, "lines"), emit)
+
+
+# emit_skill_output under the name that a consult skill has for it: taken from whoever calls it, listed to nobody, since
+# only a session of that skill would have a use for it.
+_OUTPUTS = {tool.name: tool for tool in (_output_of("epic_order", "emit_ordering"),)}
+
+
 def call(name: str, given: object, session: "Session", server: "Server") -> "Answer | Waiting":
     """Do what a tool does. Refused, or OSError, when it cannot be done; then nothing was written."""
-    tool = BY_NAME.get(name)
+    tool = BY_NAME.get(name) or _OUTPUTS.get(name)
     if tool is None:
         raise Refused(f"unknown tool {shown(name)}; allowed: {', '.join(BY_NAME)}")
     return tool.verb(session, arguments.fitting(tool.schema, given), server)
