@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from gemba.api.server import read_server_file
 from gemba.config import Workspace
@@ -17,7 +17,7 @@ from gemba.testing import retry_until
 from tests.fixtures.api import Api
 from tests.fixtures.envelopes import good
 from tests.fixtures.hooks import frames, handoffs
-from tests.fixtures.mcp import LEGACY, MODERN, SESSION, Waiting, facts, over_http, words
+from tests.fixtures.mcp import LEGACY, MODERN, SESSION, Waiting, facts, over_http, over_stdio, words
 from tests.fixtures.servers import Answer, RunningServer
 
 _CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -49,6 +49,40 @@ def test_the_token_the_host_and_the_origin_are_judged_as_for_the_api(api: Api) -
     assert refused(api.request("POST", "/mcp/", GREETING), 405, "method_not_allowed")
     assert post(Origin=api.url).status == 200
     assert api.request("POST", "/mcp", {"text": "x" * 1_100_000}, Accept=ACCEPT).status == 413
+
+
+NO_MESSAGES = [
+    (b"nonsense", 400, -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "meth', 400, -32700),
+    (b'"\xff"', 400, -32700),
+    (b"[" * 100_000, 400, -32700),
+    ([GREETING, GREETING], 400, -32602),  # a batch
+    ({**GREETING, "id": True}, 400, -32600),
+    ({"id": 1, "method": "ping"}, 400, -32602),
+    ({**GREETING, "params": []}, 400, -32602),
+    ({**GREETING, "params": {"protocolVersion": 3}}, 200, -32602),
+    ({**GREETING, "method": "tools/call"}, 400, -32600),  # of a client that nobody has greeted
+]
+
+
+def test_what_is_no_message_of_the_protocol_gets_its_error(api: Api) -> None:
+    for body, status, code in NO_MESSAGES:
+        answer = api.request("POST", "/mcp", body, Accept=ACCEPT)
+        assert (answer.status, said(answer)["error"]["code"]) == (status, code), answer
+
+    greeted = api.request("POST", "/mcp", GREETING, Accept=ACCEPT)
+    known = {"Accept": ACCEPT, "Mcp_Session_Id": greeted.headers["mcp-session-id"]}
+    assert api.request("POST", "/mcp", {"jsonrpc": "2.0", "method": "notifications/initialized"}, **known).status == 202
+    unknown = api.request("POST", "/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/run"}, **known)
+    assert said(unknown)["error"]["code"] == -32601
+    assert api.request("POST", "/mcp", GREETING, **{**known, "Mcp_Session_Id": "other"}).status == 404
+
+
+def said(answer: Answer) -> Any:
+    """The message, alone or as the only event of a stream."""
+    if answer.headers["content-type"] == "application/json":
+        return answer.json
+    return json.loads(answer.body.partition(b"data: ")[2].partition(b"\n")[0].strip())
 
 
 # ---- what can be done ------------------------------------------------------------------------------------------------
@@ -146,6 +180,52 @@ async def test_an_answer_to_a_client_that_has_hung_up_is_not_taken_for_read(
     async with over_http(sqlite_server.url, sqlite_server.token) as client:
         assert words(await client.call_tool("ask_question", {"resume": id})) == "yes"
     assert [frame.hook for frame in frames(home, SESSION)] == ["GembaAsk", "GembaReplyRead"]
+
+
+@pytest.mark.anyio
+async def test_what_was_asked_of_a_server_that_is_killed_can_be_waited_for_at_the_next_one(
+    sqlite_server: RunningServer, home: Path
+) -> None:
+    async with clients(sqlite_server, LEGACY, MODERN) as found:
+        left = [Waiting(client, "raise_blocker", text="May I?", wait=True) for client in found]
+        ids = [await waiting.event_id() for waiting in left]
+        await asyncio.to_thread(sqlite_server.kill)
+        for waiting in left:
+            with pytest.raises(MCPError):
+                await waiting.result
+    await asyncio.to_thread(sqlite_server.start)
+    async with clients(sqlite_server, LEGACY, MODERN) as found:
+        for id, client in zip(ids, found, strict=True):
+            resumed = Waiting(client, "ask_question", resume=id)
+            assert await resumed.event_id() == id
+            await asyncio.to_thread(answer, sqlite_server, id, "yes")
+            assert words(await resumed.result) == "yes"
+    hooks = [frame.hook for frame in frames(home, SESSION)]
+    assert sorted(hooks) == ["GembaAsk", "GembaAsk", "GembaReplyRead", "GembaReplyRead"]
+
+
+@pytest.mark.anyio
+async def test_two_clients_of_one_session_speak_at_once_and_each_hears_what_it_asked_for(
+    sqlite_server: RunningServer, home: Path, workspace: Path
+) -> None:
+    async with (
+        over_stdio(home, workspace) as pipe,
+        over_http(sqlite_server.url, sqlite_server.token) as web,
+    ):
+        both = [
+            Waiting(pipe, "ask_question", text="Which port?", wait=True),
+            Waiting(web, "ask_question", text="Which host?", wait=True),
+        ]
+        ids = [await waiting.event_id() for waiting in both]
+        beside = Waiting(pipe, "ask_question", resume=ids[1])
+        assert await beside.event_id() == ids[1]
+        states = [client.call_tool("report_state", {"state": "working"}) for client in (pipe, web) for _ in range(20)]
+        assert not any(result.is_error for result in await asyncio.gather(*states))
+        for id, text in zip(ids, ("8080", "localhost"), strict=True):
+            await asyncio.to_thread(answer, sqlite_server, id, text)
+        assert [words(await waiting.result) for waiting in (*both, beside)] == ["8080", "localhost", "localhost"]
+    hooks = [frame.hook for frame in frames(home, SESSION)]
+    assert (hooks.count("GembaAsk"), hooks.count("GembaState"), hooks.count("GembaReplyRead")) == (2, 40, 3)
 
 
 @pytest.mark.anyio

@@ -1,7 +1,9 @@
 """`gemba-mcp` as a client starts it: a real process, the official SDK's client, with a server and without one."""
 
 import asyncio
+import contextlib
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,10 +64,8 @@ async def test_without_a_server_every_tool_answers_and_what_is_said_is_in_the_lo
 async def test_what_a_command_refuses_a_tool_refuses_in_the_same_words(home: Path, workspace: Path) -> None:
     async with over_stdio(home, workspace, GEMBA_ROLE="coach", GEMBA_INTERACTION_MODE="cautious") as client:
         refused = await client.call_tool("raise_blocker", {"text": "No key."})
-        assert (refused.is_error, words(refused)) == (
-            True,
-            "a coach never raises a blocker: use --kind question, or leave the blocker to a manager",
-        )
+        said = "a coach never raises a blocker: use --kind question, or leave the blocker to a manager"
+        assert (refused.is_error, words(refused)) == (True, f"{said}; here: ask_question")
     async with over_stdio(home, workspace, GEMBA_SESSION_ID="") as client:
         refused = await client.call_tool("report_state", {"state": "ready"})
         assert words(refused) == "GEMBA_SESSION_ID is not set: it names the session that this call belongs to"
@@ -100,13 +100,13 @@ async def test_an_ask_is_the_frame_that_the_command_would_write(home: Path, work
 class Conversation:
     """Lines with a `gemba-mcp`, as they are."""
 
-    def __init__(self, home: Path, workspace: Path) -> None:
+    def __init__(self, home: Path, workspace: Path, stdout: int = subprocess.PIPE) -> None:
         self.process = subprocess.Popen(
             [PIPE],
             cwd=workspace,
             env={"GEMBA_HOME": str(home), "GEMBA_SESSION_ID": SESSION},
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
         )
 
     def say(self, line: bytes | dict[str, Any]) -> None:
@@ -141,13 +141,25 @@ def test_nothing_that_a_client_says_ends_the_conversation_but_its_end(talk: Conv
     for line, code in (
         (b"nonsense\n", -32700),
         (b"\n   \n[]\n", -32600),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]\n', -32600),
         (b'{"jsonrpc": "2.0", "id": 0, "method": "server/discover"}\n', -32601),
+        (b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "\\ud800"}\n', -32601),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ["report_state"]}\n', -32602),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call"}\n', -32602),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 3}}\n', -32602),
         (b"x" * (33 * 1024 * 1024), -32700),  # told while it still comes
     ):
         talk.say(line)
         assert talk.hear()["error"]["code"] == code
-    talk.say(b'the end of it\n{"jsonrpc": "2.0", "method": "notifications/initialized"}\n{"id": 1, "result": {}}\n')
+    talk.say(b"the end of it\n")
+    wrong: list[Any] = [[], "ready", {"state": {}}]
+    for given in wrong:
+        params = {"name": "report_state", "arguments": given}
+        talk.say({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        assert talk.hear()["result"]["isError"]
+    for id in ([1], None, True, "never asked"):
+        talk.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
+    talk.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n{"id": 1, "result": {}}\n')
     for half in (b'{"jsonrpc": "2.0", "id": "x", "me', b'thod": "ping"}\r\n'):
         talk.say(half)
     assert talk.hear() == {"jsonrpc": "2.0", "id": "x", "result": {}}
@@ -178,6 +190,34 @@ def test_a_client_that_goes_ends_it_and_leaves_what_was_asked(talk: Conversation
     talk.hear()
     assert talk.end() == (0, b"")
     assert payload(home)["text"] == "Which port?"
+
+
+def test_half_a_line_is_nothing_said(talk: Conversation, home: Path) -> None:
+    """What has no end may have been cut: nothing of it is done."""
+    params = {"name": "ask_question", "arguments": {"text": "Which port?"}}
+    whole = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    talk.say(whole[: len(whole) // 2])
+
+    assert talk.end() == (0, b"")
+    assert frames(home, SESSION) == []
+
+
+def test_a_client_that_reads_late_and_lets_nobody_wait_gets_every_answer_whole(home: Path, workspace: Path) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    conversation = Conversation(home, workspace, stdout=writer)
+    os.close(writer)
+    many = 40  # far more than a pipe holds
+    for id in range(many):
+        conversation.say({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
+    assert conversation.process.stdin
+    conversation.process.stdin.close()
+
+    with os.fdopen(reader, "rb") as heard:
+        answers = [json.loads(line) for line in heard]
+
+    assert [answer["id"] for answer in answers] == list(range(many))
+    assert conversation.process.wait(timeout=30) == 0
 
 
 def test_a_start_loads_these_modules_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,6 +317,40 @@ async def test_a_handoff_gets_the_servers_verdict_and_is_mended_until_it_is_true
     await asyncio.to_thread(retry_until, lambda: sqlite_server.get("/api/sessions")["sessions"])
     listed = sqlite_server.get(f"/api/handoffs?dispatch={dispatch['id']}&state=accepted")["handoffs"]
     assert [(one["source"], one["session_id"]) for one in listed] == [("mcp", SESSION)]
+
+
+@pytest.mark.anyio
+async def test_a_handoff_is_judged_once_when_the_server_is_killed_while_it_is_checked(
+    sqlite_server: RunningServer, home: Path, workspace: Path
+) -> None:
+    os.mkfifo(workspace / "answer")
+    dispatch = sqlite_server.post("/api/dispatches", wish(gate=strict("rerun_verification")))
+    async with over_stdio(home, workspace, GEMBA_DISPATCH_ID=dispatch["id"]) as client:
+        claimed = claiming(dispatch, command="cat answer", exit_code=0)
+        waiting = Waiting(client, "submit_handoff", envelope=claimed)
+        id = await waiting.event_id()
+        sqlite_server.kill()
+        asked = await client.call_tool("ask_question", {"text": "Which port?"})
+        assert words(asked).endswith("advisory: go on")
+        await asyncio.to_thread(sqlite_server.start)
+
+        def let_it_end() -> bool:
+            with contextlib.suppress(OSError):  # nobody reads yet
+                os.close(os.open(workspace / "answer", os.O_WRONLY | os.O_NONBLOCK))
+            return bool(sqlite_server.get(f"/api/handoffs/{id}")["state"] == "accepted")
+
+        await asyncio.to_thread(retry_until, let_it_end, timeout=45)
+        found = await waiting.result
+        assert (found.is_error, words(found)) == (False, f"{id} accepted: COMPLETE")
+
+    def taken_in() -> list[str]:
+        return [one["text"] for one in sqlite_server.get("/api/escalations")["escalations"]]
+
+    await asyncio.to_thread(retry_until, taken_in)
+    assert taken_in() == ["Which port?"]
+    listed = sqlite_server.get(f"/api/handoffs?dispatch={dispatch['id']}")["handoffs"]
+    assert [(one["id"], one["state"]) for one in listed] == [(id, "accepted")]
+    assert [one["envelope"] for one in handoffs(home, SESSION)] == [claimed]
 
 
 @pytest.mark.anyio

@@ -13,6 +13,8 @@ from gemba import wire
 from gemba.mcp import arguments, rpc, tools
 from gemba.mcp.headers import session_of
 from gemba.mcp.tool import Answer, NoServer
+from gemba.sessions.session import Facts
+from gemba.sessions.translator import translate
 from gemba.speaker import Session
 from gemba.wire import Refused
 from tests.fixtures.envelopes import good
@@ -110,8 +112,15 @@ def test_every_tool_has_a_schema_that_takes_the_examples_of_its_description(tool
         ("ask_question", {"resume": "nothing"}, "session 'team/one' has asked nothing with the event id nothing"),
         ("raise_blocker", {"text": "?", "chose": "!"}, "unknown argument 'chose'; allowed: text, "),
         ("emit_skill_output", {"skill_id": "pm.x", "lines": "a"}, "lines is a text; allowed: a list"),
-        ("emit_skill_output", {"skill_id": "pm.x", "lines": [float("inf")]}, "the arguments cannot be kept: inf has "),
+        ("emit_skill_output", {"skill_id": "pm.x", "lines": ["a", 3]}, "lines[1] is a number; allowed: an object or "),
+        (
+            "emit_skill_output",
+            {"skill_id": "pm.x", "lines": [{"x": float("inf")}]},
+            "the arguments cannot be kept: inf",
+        ),
         ("emit_skill_output", {"skill_id": "pm.x", "lines": ["x" * 5_000_000]}, "the frame would take"),
+        ("emit_ordering", {"skill_id": "x", "lines": ["a"]}, "unknown argument 'skill_id'; allowed: lines"),
+        ("emit_ordering", {}, "lines is missing; allowed: a list"),
         ("submit_handoff", {"envelope": "{}"}, "envelope is a text; allowed: an object"),
         ("get_context", {}, "there is no dispatch (GEMBA_DISPATCH_ID), and what is known of the project cannot be re"),
         ("get_text", {}, "unknown tool 'get_text'; allowed: ask_question, raise_blocker, "),
@@ -123,14 +132,26 @@ def test_what_does_not_fit_is_refused_with_its_place_and_what_is_allowed_and_lea
     assert agent.refusal(name, given).startswith(words)
 
 
-def test_arguments_that_are_nested_beyond_all_use_are_refused(agent: Agent) -> None:
-    deep: Any = []
-    for _ in range(300):
-        deep = [deep]
+def nested(levels: int) -> Any:
+    deep: Any = "x"
+    for _ in range(levels):
+        deep = {"in": deep}
+    return deep
 
-    assert agent.refusal("emit_skill_output", {"skill_id": "pm.x", "lines": deep}).startswith(
-        "the arguments are nested"
-    )
+
+def test_arguments_that_are_nested_beyond_all_use_are_refused(agent: Agent) -> None:
+    refused = agent.refusal("emit_skill_output", {"skill_id": "pm.x", "lines": [nested(300)]})
+    assert refused.startswith("the arguments are nested")
+
+
+def test_lines_that_their_event_could_not_hold_are_refused(agent: Agent) -> None:
+    deepest = wire.MAX_DEPTH - 3  # above them are the payload and the list, below them is a text
+    agent.call("emit_skill_output", skill_id="pm.x", lines=[nested(deepest)])
+    (event,) = translate(frames(agent.home)[-1], Facts()).drafts
+    assert event.payload["lines"] == [nested(deepest)]
+
+    refused = agent.refusal("emit_skill_output", {"skill_id": "pm.x", "lines": [nested(deepest + 1)]})
+    assert refused == "lines is nested too deeply; allowed: 32 levels, the arguments' own included"
 
 
 # ---- the rules of the commands ---------------------------------------------------------------------------------------
@@ -151,7 +172,8 @@ def test_a_coach_raises_no_blocker_and_a_manager_does(agent: Agent) -> None:
     assert (agent.last()["kind"], agent.last()["role"]) == ("blocker", "manager")
 
     agent.session.role = "coach"
-    assert agent.refusal("raise_blocker", {"text": "No key."}) == wire.refusal("blocker", "coach", "balanced")
+    refused = agent.refusal("raise_blocker", {"text": "No key."})
+    assert refused == f"{wire.refusal('blocker', 'coach', 'balanced')}; here: ask_question"
 
 
 def test_dangerous_mode_takes_no_question_and_names_the_way_that_is_left(agent: Agent) -> None:
@@ -178,9 +200,18 @@ def test_the_mode_decides_what_an_ask_means_and_an_unknown_one_is_refused(agent:
 
 
 def test_a_skills_lines_are_kept_as_they_are(agent: Agent) -> None:
-    lines = [{"type": "strategy", "text": "Smallest first.\u2028"}, "text", 3, None, [1.5, True]]
-    assert "5 lines" in agent.call("emit_skill_output", skill_id="pm.stage_epics", lines=lines).text
+    lines = [{"type": "strategy", "text": "Smallest first.\u2028"}, "text", {"of": [1.5, True, None, {}]}]
+    assert "3 lines" in agent.call("emit_skill_output", skill_id="pm.stage_epics", lines=lines).text
     assert agent.last() == {"skill_id": "pm.stage_epics", "lines": lines}
+
+
+def test_the_output_of_a_consult_skill_may_go_by_the_skills_own_name_for_it_which_nobody_is_told_of(
+    agent: Agent,
+) -> None:
+    lines = [{"type": "strategy"}, {"type": "summary"}]
+    assert "2 lines" in agent.call("emit_ordering", lines=lines).text
+    assert agent.last() == {"skill_id": "epic_order", "lines": lines}
+    assert "emit_ordering" not in tools.BY_NAME
 
 
 def test_a_handoff_is_judged_by_its_shape_where_no_server_runs_and_only_a_good_one_becomes_a_frame(
@@ -290,6 +321,7 @@ def test_headers_that_say_what_cannot_be_are_refused(said: dict[str, str], words
         (b"[" * 100_000, rpc.PARSE_ERROR),
         (b"1" * 5_000, rpc.PARSE_ERROR),
         (b"[]", rpc.INVALID_REQUEST),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', rpc.INVALID_REQUEST),
         (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', rpc.INVALID_REQUEST),
         (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', rpc.INVALID_REQUEST),
         (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', rpc.INVALID_REQUEST),

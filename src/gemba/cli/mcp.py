@@ -257,7 +257,12 @@ class Pipe:
 
     def _say(self, line: bytes) -> None:
         while line:
-            line = line[os.write(_STDOUT, line) :]
+            try:
+                line = line[os.write(_STDOUT, line) :]
+            except BlockingIOError:  # the client has made its end one that never waits, and so ours
+                room = select.poll()
+                room.register(_STDOUT, select.POLLOUT)
+                room.poll()
 
 
 if __name__ == "__main__":

@@ -41,6 +41,8 @@ def report_state(session: Session, given: "Document", _server: "Server") -> Answ
 
 def emit_skill_output(session: Session, given: "Document", _server: "Server") -> Answer:
     lines = given["lines"]
+    if wire.is_deeper(given, wire.MAX_DEPTH):  # the log could hold it, and its event would be cut
+        raise Refused(f"lines is nested too deeply; allowed: {wire.MAX_DEPTH} levels, the arguments' own included")
     event_id = append(session, "GembaSkillOutput", {"skill_id": given["skill_id"], "lines": lines})
     said = f"{event_id} emitted: {len(lines)} {'line' if len(lines) == 1 else 'lines'}"
     return _recorded(session, said, {"event_id": event_id, "lines": len(lines)})
@@ -69,7 +71,7 @@ def _ask(session: Session, given: "Document", kind: str, role: str) -> "Answer |
         _check_schema(schema)
     mode = session.interaction_mode()
     if reason := wire.refusal(kind, role, mode):
-        raise Refused(f"{reason}; here: ask_question with chose" if mode == "dangerous" else reason)
+        raise Refused(f"{reason}; here: ask_question{' with chose' if mode == 'dangerous' else ''}")
     payload = speaker.ask_payload(
         session,
         kind=kind,

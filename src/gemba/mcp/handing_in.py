@@ -54,7 +54,7 @@ class HandoffWait:
     def look(self) -> Answer | None:
         try:  # noqa: SIM105  contextlib is slow to load
             self._made = self._server.handoff(self._made["id"])
-        except NoServer:  # it may start anew
+        except (NoServer, Refused):  # it may start anew, or its database; neither is a verdict
             pass
         if self._made["state"] != "checking":
             return _concluded(self._session, self._envelope, self._made)

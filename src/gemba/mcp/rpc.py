@@ -50,7 +50,7 @@ def read(line: bytes) -> Message | None:
     """What a line says; None for an answer, since nothing is ever asked of a client. Raises Fault."""
     said = _decode(line)
     if not isinstance(said, dict):
-        raise Fault(INVALID_REQUEST, "a message is one JSON object")
+        raise Fault(INVALID_REQUEST, "a message is one JSON object; of a batch each is sent as a line of its own")
     id = said.get("id")
     if isinstance(id, bool) or not isinstance(id, str | int | None) or ("id" in said and id is None):
         raise Fault(INVALID_REQUEST, "an id is a text or a whole number")
