@@ -30,7 +30,7 @@ from gemba.sessions.backends.sweep import sweep
 from gemba.sessions.keeper import transcript
 from gemba.sessions.keeper.process_tree import marked, send_signal, start_time
 from gemba.testing import effort, retry_until, seeds
-from tests.fixtures.runs import StartRun, start_for
+from tests.fixtures.runs import Run, StartRun, start_for
 
 # Processes that want to stay: in sessions of their own, orphaned, deaf to SIGTERM, and deeper ones below those.
 STAYING = """
@@ -143,6 +143,27 @@ def test_an_agent_dies_with_its_keeper_and_what_it_started_is_swept(start_run: S
     assert sweep("agent", run.start.run_id) == 0
 
 
+def test_what_left_its_parents_and_its_environment_is_swept_too_and_nothing_of_another_run(
+    start_run: StartRun, tmp_path: Path
+) -> None:
+    def away(name: str) -> tuple[Run, int]:
+        file = tmp_path / name
+        leave = f"cd /; sleep 1000 < /dev/null > /dev/null 2>&1 & echo $! > {file}"
+        run = start_run("sh", "-c", f"env -i setsid -f /bin/sh -c '{leave}'; sleep 1000", name=name)
+        return run, int(retry_until(lambda: file.read_text().strip() if file.exists() else "") or 0)
+
+    (mine, pid), (_, others) = away("mine"), away("others")
+    assert start_time(pid)
+    assert pid not in [process for process, _ in mine.processes()]  # its environment says nothing
+
+    send_signal(mine.keeper.process, signal.SIGKILL)
+    mine.ended()
+    mine.backend.stop(mine.folder, 0)
+
+    assert start_time(pid) is None
+    assert start_time(others)
+
+
 def test_the_next_start_ends_what_a_killed_keeper_left(start_run: StartRun) -> None:
     first = start_run("sh", "-c", STAYING + "sleep 1000")
     first.shows("they are there")
@@ -252,7 +273,7 @@ def _said(run: RunFolder, line: bytes) -> bytes:
 def test_a_run_has_one_keeper(home: Path, start_run: StartRun) -> None:
     run = start_run("sleep", "1000")
     spec = run.folder.spec
-    spec.write_text('{"run_id": "another"}')
+    spec.write_text('{"run_id": "another", "workspace": ""}')
 
     second = subprocess.run(keeper_command(run.folder, detached=False), capture_output=True, timeout=20)
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -201,8 +202,8 @@ def test_whatever_a_person_does_in_the_window_the_text_reaches_the_agent(floor: 
     read_as(kept, b"scrolled\rsplit\r1\x1b[A\r")
     floor.backend.send(other, "other")
     read_as(other_kept, b"other\r")
-    with pytest.raises(Invalid, match="'C-d' is no key; allowed: Enter, Escape") as refused:
-        floor.backend.press(run, ["Enter", "C-d"])
+    with pytest.raises(Invalid, match="'C-x' is no key; allowed: Enter, Escape") as refused:
+        floor.backend.press(run, ["Enter", "C-x"])
     assert refused.value.code == "unknown_key"
     floor.tmux("kill-session", "-t", "=mine")
 
@@ -317,6 +318,48 @@ def test_a_stop_ends_the_whole_tree_and_an_empty_server_can_be_closed(floor: Flo
     floor.backend.close()
     retry_until(lambda: start_time(server) is None)
     floor.backend.close()
+
+
+def test_the_server_ends_with_the_last_run_and_panes_that_were_closed_are_still_told_apart(floor: Floor) -> None:
+    closed, _ = floor.listen(COOKED, session_id="closed")
+    died, _ = floor.listen(COOKED, session_id="died")
+    server = floor.server()
+    floor.tmux("kill-session", "-t", "=closed")
+    floor.backend.close()
+    assert start_time(server), "another run has its pane there"
+    floor.backend.stop(died, 0)
+
+    def is_closed() -> bool:  # a keeper that was hung up takes its time to end
+        floor.backend.close()
+        return start_time(server) is None
+
+    retry_until(is_closed, timeout=15)
+    assert not (floor.home / "tmux/socket").exists()
+    assert floor.seen(closed)[0::3] == (Seen.VANISHED, EndedBy.HANGUP)
+    assert floor.seen(died)[0::3] == (Seen.KILLED, EndedBy.STOP)
+
+
+def test_a_start_at_the_moment_at_which_the_server_ends_works(floor: Floor) -> None:
+    over = threading.Event()
+
+    def end_it() -> None:
+        while not over.is_set():
+            floor.backend.close()
+
+    ender = threading.Thread(target=end_it)
+    ender.start()
+    servers = set()
+    try:
+        for number in range(8):
+            run = floor.start("sh", "-c", "cat", session_id=f"session-{number}")
+            assert floor.seen(run).seen is Seen.RUNNING
+            servers.add(floor.server())
+            floor.backend.stop(run, 0)
+            retry_until(lambda: not (floor.home / "tmux/socket").exists())
+    finally:
+        over.set()
+        ender.join()
+    assert len(servers) == 8
 
 
 def test_what_a_killed_keeper_s_agent_had_started_is_swept_by_the_stop(floor: Floor) -> None:

@@ -120,7 +120,7 @@ class Keeping:
             store.get_session(connection, session_id)
             row = runs.find(connection, session_id)
         if row is None or row.origin != self._origin:
-            where = "by somebody else" if row is None else "by a server of another home"
+            where = "by somebody else" if row is None else f"in another home, {row.origin}"
             raise Conflict(f"session {session_id} was started {where}: what it shows is not here", code="elsewhere")
         backend, folder = self._backend(row), self._folder(session_id)
         return Transcript(session_id, backend.read(folder, lines), backend.attach(folder))
@@ -164,8 +164,7 @@ class Keeping:
             raise  # the database's; it is tried again
         except Exception as error:
             log.warning("a session could not be started", session_id=row.session_id, exc_info=True)
-            reason = error.message if isinstance(error, GembaError) else f"Gemba failed on it: {type(error).__name__}"
-            self._end(row, Ending(row.session_id, Lifecycle.FAILED, "not_started"), reason)
+            self._end(row, Ending(row.session_id, Lifecycle.FAILED, "not_started"), _reason(error))
         else:
             if has_started:
                 self._came_up(row)
@@ -320,6 +319,12 @@ class Keeping:
         if file and now is not None and now.folder:
             with contextlib.suppress(GembaError):  # a person has put something else there
                 preamble_file.take_out_block(Path(now.folder) / file, row.session_id)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return error.message if isinstance(error, GembaError) else f"Gemba failed on it: {type(error).__name__}"
 
 
 def _run(row: Row[Any]) -> Run:

@@ -78,6 +78,7 @@ class TmuxServer:
 
     def ensure(self) -> Process:
         """The server, started if there is none, with our options."""
+        self._socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         options = [("set-option", "-gq", name, value) for name, value in _OPTIONS.items()]
         told = self._run(["start-server"], *options, _WHO)
         return process_of(told)

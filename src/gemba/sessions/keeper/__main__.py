@@ -217,24 +217,24 @@ def _let_go() -> None:
 
 
 def _run(spec: "dict[str, Any]", umask: int) -> int:
-    keeper = folder.claim(spec["run_id"], spec["workspace"])
-    exit_file, watch, kernel = folder.ExitFile(), Watch(), Kernel()
+    files = folder.RunFiles(folder.claim(spec["run_id"], spec["workspace"]))
+    watch, kernel = Watch(), Kernel()
     listener = Listener("input", watch)
     signals = _listen_to_signals()
     kernel.adopt_orphans()
     try:
         agent = start_agent(spec, kernel, umask)
     except NotStarted as fault:
-        exit_file.write(code=fault.code, signal=None, cut=False, left=0, ended_by="start", error=str(fault))
+        files.has_ended(code=fault.code, signal=None, cut=False, left=0, ended_by="start", error=str(fault))
         listener.close()
         return fault.code
     run = Keeper(spec, agent, watch)
     listener.serve(run.handle)
-    folder.publish(keeper, agent.pid)
+    files.agent_runs(agent.pid)
     if spec["mode"] != PANE:
         _let_go()
     run.keep(signals)
-    exit_file.write(**run.ending())
+    files.has_ended(**run.ending())
     run.answer_stopping()
     listener.close()
     return run.exit_code()
@@ -252,6 +252,8 @@ def main() -> "NoReturn":
         os._exit(_run(folder.read_spec(), umask))  # tidying up an interpreter takes longer than most of this
     except folder.Taken:
         sys.exit("another keeper has this run")
+    except OSError as error:
+        sys.exit(f"{error.filename or place}: {error.strerror}")
 
 
 if __name__ == "__main__":

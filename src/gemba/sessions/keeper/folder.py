@@ -1,7 +1,8 @@
 """What a keeper writes into its run's folder: that the run is its own, that the agent runs, and how it ended.
 
-Of two keepers of one run one finds it taken. The ending is there whole or not at all, on a full disk too. The folder is
-the keeper's working folder. Standard library only; called by `keeper.py` alone.
+Of two keepers of one run one finds it taken. What is told once the agent runs has its room on the disk before that, so
+that a disk which is full by then leaves no agent of which nobody knows. The folder is the keeper's working folder.
+Standard library only; called by `keeper.py` alone.
 """
 
 import os
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LARGEST_SPEC = 64 * 1024 * 1024
-_RESERVED = 4096  # bytes of the ending, on disk before the agent can fill it
+_RESERVED = 4096  # bytes of a file that is written later, on disk before the agent can fill it
 
 
 class Taken(Exception):
@@ -45,24 +46,36 @@ def claim(run_id: str, workspace: str) -> dict[str, object]:
     return keeper
 
 
-def publish(keeper: dict[str, object], agent: int) -> None:
-    """The agent runs."""
-    _write(".keeper.json", {**keeper, "agent": {"pid": agent, "started": start_time(agent)}})
-    os.replace(".keeper.json", "keeper.json")
+class LaterFile:
+    """A file that is written once, whole; its room is there from the beginning."""
 
-
-class ExitFile:
-    """`exit.json`, written once."""
-
-    def __init__(self) -> None:
-        self._fd = os.open(".exit.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    def __init__(self, name: str) -> None:
+        self._name, self._partial = name, f".{name}"
+        self._fd = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         os.write(self._fd, b" " * _RESERVED)
 
-    def write(self, **ending: object) -> None:
-        os.pwrite(self._fd, wire.encode_json({**ending, "at": wire.timestamp()}).encode(), 0)
-        os.fsync(self._fd)
-        os.replace(".exit.json", "exit.json")
-        wire.sync_folder(".")
+    def write(self, *, sync: bool, **content: object) -> None:
+        os.pwrite(self._fd, wire.encode_json(content).encode(), 0)
+        if sync:
+            os.fsync(self._fd)
+        os.replace(self._partial, self._name)
+        if sync:
+            wire.sync_folder(".")
+
+
+class RunFiles:
+    """That the agent runs, and how it ended."""
+
+    def __init__(self, keeper: dict[str, object]) -> None:
+        self._keeper = keeper
+        self._running, self._ending = LaterFile("keeper.json"), LaterFile("exit.json")
+
+    def agent_runs(self, agent: int) -> None:
+        told = {**self._keeper, "agent": {"pid": agent, "started": start_time(agent)}}
+        self._running.write(sync=False, **told)
+
+    def has_ended(self, **ending: object) -> None:
+        self._ending.write(sync=True, **ending, at=wire.timestamp())
 
 
 def _write(name: str, content: dict[str, object]) -> None:
