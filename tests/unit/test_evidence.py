@@ -49,6 +49,13 @@ def test_a_command_that_the_client_moved_to_the_background_has_not_ended() -> No
     assert verdict({"command": "pytest -q", "result": "42 passed"}, [moved]) == "unknown"
 
 
+def test_a_command_whose_exit_code_is_null_has_ended_nobody_knows_how() -> None:
+    untold = bash("pytest -q", tool_response={"stdout": "42 passed", "exit_code": None})
+
+    assert verdict({"command": "pytest -q", "result": "42 passed"}, [untold]) == "unknown"
+    assert verdict({"command": "pytest -q", "result": "2 failed"}, [untold]) == "unknown"
+
+
 @pytest.mark.parametrize(
     ("told", "code"),
     [

@@ -91,8 +91,11 @@ def tool_use_of(payload: object) -> ToolUse:
         phase=phase,
         command=_command(given.get("command", given.get("cmd"))),
         exit_code=None if phase == "pre" else _told_exit(response, told.get("error")),
-        # A call that takes too long is put there by the client itself, and told with the task that it became.
-        background=given.get("run_in_background") is True or "backgroundTaskId" in _object(response),
+        # A call that takes too long is put there by the client itself, and told with the task that it became. An exit
+        # code of null is that of a command of which its client does not tell how it ended.
+        background=given.get("run_in_background") is True
+        or "backgroundTaskId" in _object(response)
+        or _object(response).get("exit_code", 0) is None,
         call=_text(told.get("tool_use_id")),
     )
 

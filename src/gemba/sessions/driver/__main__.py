@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from gemba import wire
-from gemba.sessions.driver.client import Failed, Read, run_turn
-from gemba.sessions.driver.heard import Conversation, Heard, Ran, Said, Trouble, Used
+from gemba.sessions.driver.client import Failed, run_turn
+from gemba.sessions.driver.heard import Conversation, Heard, Ran, Read, Said, Trouble, Used
 from gemba.sessions.driver.hooks import Bridge
 from gemba.sessions.prompts import Interrupts, open_prompts, prompts
 from gemba.speaker import Session, explain
@@ -38,7 +38,7 @@ class Driver:
         self._resume: list[str] = spec["resume"]
         self._opening: str = spec["opening"]
         self._bridge = Bridge(spec["bridge"])
-        self._read: Read = import_module(f"gemba.sessions.driver.{spec['client']}").heard
+        self._read: Read = import_module(f"gemba.sessions.driver.{spec['client']}").reader()
         self._conversation = ""
         self._said, self._goes_on, self._trouble = "", False, ""
         self._used = Used(0, 0)  # in all that was told
@@ -134,8 +134,10 @@ class Driver:
             _show(f"  {shown}")
         if len(lines) > _SHOWN_LINES:
             _show(f"  … {len(lines) - _SHOWN_LINES} more lines")
-        response = {"is_error": not ran.ok, "stdout": ran.output[-_LONGEST_OUTPUT:]}
-        event = "PostToolUse" if ran.ok else "PostToolUseFailure"
+        response: dict[str, object] = {"is_error": ran.ok is False, "stdout": ran.output[-_LONGEST_OUTPUT:]}
+        if ran.ok is None:
+            response["exit_code"] = None  # as it is told where nobody knows it
+        event = "PostToolUseFailure" if ran.ok is False else "PostToolUse"
         told = {"session_id": self._session.id, "cwd": self._session.cwd, "hook_event_name": event}
         self._append(event, {**told, "tool_name": ran.tool, "tool_input": ran.input, "tool_response": response})
 

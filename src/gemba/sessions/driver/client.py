@@ -10,17 +10,15 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from typing import IO
 
-from gemba.sessions.driver.heard import Heard
+from gemba.sessions.driver.heard import Heard, Read
 
 PROMPT, CONVERSATION = "{prompt}", "{conversation}"
 
 _LONGEST_LINE = 32 * 1024 * 1024  # bytes; what is longer tells nothing
 _GRACE = 5.0  # seconds between a request to end and force
-
-Read = Callable[[dict[str, Any]], list[Heard]]
 
 
 class Failed(Exception):

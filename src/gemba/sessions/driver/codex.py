@@ -7,10 +7,14 @@ comes twice: as an error, and as the end of the turn.
 import shlex
 from typing import Any
 
-from gemba.sessions.driver.heard import Conversation, Heard, Ran, Said, Trouble, Used
+from gemba.sessions.driver.heard import Conversation, Heard, Ran, Read, Said, Trouble, Used
 
 _SHELLS = ("bash", "zsh", "sh", "dash", "ksh")
 _SHELL_FLAGS = ("-c", "-lc")
+
+
+def reader() -> Read:
+    return heard
 
 
 def heard(event: dict[str, Any]) -> list[Heard]:

@@ -1,9 +1,10 @@
 """What a client without a screen tells in the stream that it prints, whichever client it is.
 
-Each client has a module here with a pure `heard(event)`: one decoded line of its stream in, what it tells out, and
-nothing for a line that tells nothing of this. A line that is not as expected never raises.
+Each client has a module here with `reader()`, which begins to read a stream: one decoded line of it in, what it tells
+out, and nothing for a line that tells nothing of this. Readers do no I/O. A line that is not as expected never raises.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -22,12 +23,13 @@ class Said(NamedTuple):
 
 class Ran(NamedTuple):
     """A tool that has run. A shell's is called `Bash`, with the line that was run as its input's `command`, without the
-    shell around it, so that every client's commands are known by the same name."""
+    shell around it, so that every client's commands are known by the same name. `ok`: None where the client does not
+    tell how it ended."""
 
     tool: str
     input: dict[str, Any]
     output: str = ""
-    ok: bool = True
+    ok: bool | None = True
 
 
 class Used(NamedTuple):
@@ -47,3 +49,4 @@ class Trouble(NamedTuple):
 
 
 Heard = Conversation | Said | Ran | Used | Trouble
+Read = Callable[[dict[str, Any]], list[Heard]]
