@@ -42,6 +42,8 @@ class Floor:
         """What the session asked, the eldest first, once there is so much of it."""
 
         def look() -> list[dict[str, Any]] | None:
+            session = self.get(f"/api/sessions/{id}")
+            assert session["lifecycle"] != "failed", session
             found = [each for each in self.get("/api/escalations")["escalations"] if each["session_id"] == id]
             return sorted(found, key=lambda each: str(each["id"])) if len(found) >= count else None
 
