@@ -1,8 +1,9 @@
 """An action: one way to change something, as a row (method, path pattern, verb, types).
 
 Slices register theirs; the API mounts them. A verb takes an open transaction, a checked body and the ids of the path,
-and returns what is shown; whoever runs it decides when to commit. What an action has to see of the world, `prepare`
-looks at before there is a transaction, so that nobody waits for the database meanwhile; the verb gets what it returns.
+and returns what is shown; whoever runs it decides when to commit. What an action has to see of the world, or to do to
+it in a way that can be repeated, `prepare` does before there is a transaction, so that nobody waits for the database
+meanwhile; the verb gets what it returns.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Action(NamedTuple):
     result: type[msgspec.Struct]
     summary: str
     method: str = "POST"
-    prepare: Callable[[Mapping[str, Any], Any], Any] | None = None
+    prepare: Callable[..., Any] | None = None
 
-    def prepared(self, surroundings: Mapping[str, Any], body: Any) -> Any:
-        return body if self.prepare is None else self.prepare(surroundings, body)
+    def prepared(self, surroundings: Mapping[str, Any], body: Any, **ids: str) -> Any:
+        return body if self.prepare is None else self.prepare(surroundings, body, **ids)

@@ -48,13 +48,15 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.sessions import inputs, starting
+from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.agent import Limits
 from gemba.sessions.agents.file import find_agent, read_agents
 from gemba.sessions.backends.process import ProcessBackend
 from gemba.sessions.backends.tmux import TmuxBackend
+from gemba.sessions.housekeeping import Housekeeping
 from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
+from gemba.sessions.unsaved import Looking, keep_looking
 from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub
@@ -79,6 +81,7 @@ ACTIONS: tuple[Action, ...] = (
     *remembering.ACTIONS,
     *starting.ACTIONS,
     *inputs.ACTIONS,
+    *releasing.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -101,7 +104,7 @@ _RETRY_SECONDS = 2.0
 _STALL_SECONDS = 30.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
-_PRUNE_SECONDS = 3600.0
+_HOUR_SECONDS = 3600.0
 
 log = structlog.get_logger("gemba.app")
 
@@ -131,6 +134,10 @@ class App:
             lambda tx, drafts: self.ingest.tell(tx, drafts),
             is_awaited,
         )
+        self.looking = Looking(database, workspace.root, self.origin)
+        kept = settings.sessions.keep_transcripts_days
+        self.housekeeping = Housekeeping(database, workspace.root, home, self.origin, kept)
+        database.surroundings["let_go"] = self.housekeeping.releasing.let_go
         self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
         database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)
         database.surroundings["sections"] = partial(read_sections, workspace)
@@ -167,6 +174,7 @@ class App:
         self.ingest.drain()
         self._ring()
         self.keeping.keep()
+        self.looking.look_at_ended()
         self.write_replies()
 
     def write_replies(self) -> None:
@@ -220,6 +228,8 @@ class App:
                         self._deliver(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
+                        self._tidy_hourly(),
+                        keep_looking(self.looking, hub),
                         self._watch_stalls(),
                         patiently(self.lay_down_envelopes, "envelopes"),
                         keep_journal(self.database, hub),
@@ -296,7 +306,12 @@ class App:
     async def _prune_hourly(self) -> None:
         while True:
             await patiently(self.prune, "retention")
-            await asyncio.sleep(_PRUNE_SECONDS)
+            await asyncio.sleep(_HOUR_SECONDS)
+
+    async def _tidy_hourly(self) -> None:
+        while True:
+            await patiently(self.housekeeping.tidy, "housekeeping")
+            await asyncio.sleep(_HOUR_SECONDS)
 
     async def _watch_stalls(self) -> None:
         while True:

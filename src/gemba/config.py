@@ -80,6 +80,12 @@ class ReplySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     undelivered_after_seconds: AtLeastOne = 60
 
 
+class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent that Gemba started printed is kept for so many days after its end."""
+
+    keep_transcripts_days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 30
+
+
 class FlowSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A process that runs flows and has not been heard of for this long is dead: another one takes them over."""
 
@@ -160,6 +166,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     events: EventSettings = EventSettings()
     server: ServerSettings = ServerSettings()
     reply: ReplySettings = ReplySettings()
+    sessions: SessionSettings = SessionSettings()
     flows: FlowSettings = FlowSettings()
     attention: AttentionSettings = AttentionSettings()
     handoff: HandoffSettings = HandoffSettings()

@@ -112,7 +112,8 @@ def test_the_worktree_of_a_session_is_told_with_what_is_only_there(api: Api, wor
 
     found = api.get(f"/api/sessions/{session['id']}/worktree")["worktree"]
     assert found["commits"][0].endswith(" A step"), found
-    assert {name: found[name] for name in found if name != "commits"} == {
+    assert len(found["seal"]) == 16
+    assert {name: found[name] for name in found if name not in ("commits", "seal")} == {
         "path": str(workspace / ".gemba/worktrees" / session["id"]),
         "branch": f"gemba/{session['id']}",
         "base_branch": "main",

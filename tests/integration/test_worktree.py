@@ -28,7 +28,7 @@ with steps.begun(repository, sys.argv[2]) as site:
         step(site)
     os.kill(os.getpid(), signal.SIGKILL)
 """
-MADE = "import sys; from gemba.sessions import worktree; worktree.make(sys.argv[1], sys.argv[2])"
+MADE = "import sys; from gemba.sessions.worktrees import worktree; worktree.make(sys.argv[1], sys.argv[2])"
 
 
 def git(folder: Path | str, *arguments: str) -> str:

@@ -172,6 +172,12 @@ def test_what_the_file_says_counts(workspace: Path) -> None:
         ("[server]\nprot = 5", 2, '[server] unknown key "prot"; did you mean port?'),
         ("[events]\n\n\nkeep_days = 0", 4, "[events] keep_days is 0; allowed: a whole number, 1 or more"),
         ("[events]\nkeep_days = true", 2, "keep_days is true; allowed: a whole number, 1 or more"),
+        (
+            "[sessions]\n\nkeep_transcripts_days = 0",
+            3,
+            "[sessions] keep_transcripts_days is 0; allowed: a whole number from 1 to 36,500",
+        ),
+        ("[sessions]\nkeep_transcript_days = 5", 2, '[sessions] unknown key "keep_transcript_days"; did you mean'),
         ("server = 5", 1, "server is 5; allowed: a table"),
         ("[[policy]]\nname = 'a'\n[[policy]]\nname = 7", 4, "policy 2: name is 7; allowed: a text"),
         ("[[policy]]\nremind_after = '5m'", 1, "policy 1: name is missing; allowed: a text"),

@@ -75,7 +75,7 @@ def action_route(app: App, action: Action) -> Route:
                     known = confirmations.answered(connection, confirm_id, fingerprint, clock.now())
                 if known is not None:
                     return known
-            prepared = action.prepared(app.database.surroundings, body)
+            prepared = action.prepared(app.database.surroundings, body, **ids)
 
             def change(tx: Transaction) -> Answer:
                 def once() -> Answer:

@@ -8,14 +8,16 @@ from typing import Annotated, Literal
 import msgspec
 
 from gemba.action import Nothing
-from gemba.api.read import Limit, Read, last_event
+from gemba.api.read import Limit, Read, last_event, open_cursor, seal_cursor
 from gemba.app import App
 from gemba.escalations.inbox import asks_by_session
 from gemba.sessions import runs
 from gemba.sessions.agents.agent import Agent, Mode, Origin, usable
 from gemba.sessions.agents.file import read_agents
+from gemba.sessions.inputs import SessionInput, list_inputs
 from gemba.sessions.session import SessionView, Transcript
 from gemba.sessions.store import get_session, list_sessions, view_session
+from gemba.sessions.unsaved import state_of
 from gemba.sessions.worktrees import worktree
 from gemba.text import storable
 
@@ -37,7 +39,8 @@ class SessionList(msgspec.Struct, frozen=True):
 
 class WorktreeView(msgspec.Struct, frozen=True):
     """What would be lost with a session's worktree; what cannot be said of it is null. Without a branch it is the
-    workspace itself. Names and commits are the first few."""
+    workspace itself. Names and commits are the first few. `seal` names all of this: a release that gives it takes the
+    worktree away though something is only there; null where nothing is."""
 
     path: str
     branch: str | None
@@ -50,6 +53,7 @@ class WorktreeView(msgspec.Struct, frozen=True):
     commits: list[str]
     unpushed: int | None
     locked: str | None
+    seal: str | None
 
 
 class SessionWorktree(msgspec.Struct, frozen=True):
@@ -57,6 +61,20 @@ class SessionWorktree(msgspec.Struct, frozen=True):
 
     session_id: str
     worktree: WorktreeView | None
+
+
+class InputQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 50
+    cursor: str | None = None
+
+
+class InputList(msgspec.Struct, frozen=True):
+    """What was typed to a session: what did not arrive, or may not have, first; the newest first within."""
+
+    inputs: list[SessionInput]
+    total: int
+    next_cursor: str | None
+    as_of: int
 
 
 class AgentType(msgspec.Struct, frozen=True):
@@ -92,22 +110,31 @@ def transcript(app: App, query: TranscriptQuery, *, id: str) -> Transcript:
     return app.keeping.transcript(id, query.lines)
 
 
+def session_inputs(app: App, query: InputQuery, *, id: str) -> InputList:
+    after = open_cursor(query.cursor, tuple[int, int, str])
+    with app.database.read() as connection:
+        as_of = last_event(connection)
+        get_session(connection, id)
+        page, total, following = list_inputs(connection, id, query.limit, after)
+    return InputList(page, total, seal_cursor(following), as_of)
+
+
 def session_worktree(app: App, _query: Nothing, *, id: str) -> SessionWorktree:
     root = str(app.workspace.root)
     with app.database.read() as connection:
         get_session(connection, id)
         run = runs.find(connection, id)
-    is_here = run is not None and (run.origin, run.workspace) == (app.origin, root)
-    found = worktree.find(root, id) if is_here else None
-    return SessionWorktree(id, None if found is None else _worktree(found))
+    if run is None or (run.origin, run.workspace) != (app.origin, root):
+        return SessionWorktree(id, None)
+    found = worktree.find(root, id)
+    return SessionWorktree(id, None if found is None else _worktree(found, state_of(run, found)))
 
 
 def agents(app: App, _query: Nothing) -> AgentTypeList:
     return AgentTypeList([_agent(app, agent) for agent in read_agents(app.workspace).values()])
 
 
-def _worktree(found: worktree.Worktree) -> WorktreeView:
-    state = worktree.state(found)
+def _worktree(found: worktree.Worktree, state: worktree.State) -> WorktreeView:
     return WorktreeView(
         path=storable(found.path),
         branch=found.branch,
@@ -120,6 +147,7 @@ def _worktree(found: worktree.Worktree) -> WorktreeView:
         commits=list(state.commits),
         unpushed=state.unpushed,
         locked=state.locked,
+        seal=state.seal,
     )
 
 
@@ -143,6 +171,13 @@ READS = (
     Read("/api/sessions", sessions, SessionQuery, SessionList, "Sessions, the one heard of last first", cached=True),
     Read("/api/sessions/{id}", session, Nothing, SessionView, "One session"),
     Read("/api/sessions/{id}/transcript", transcript, TranscriptQuery, Transcript, "The end of what an agent shows"),
+    Read(
+        "/api/sessions/{id}/inputs",
+        session_inputs,
+        InputQuery,
+        InputList,
+        "What was typed to an agent and how far it got, what did not arrive first",
+    ),
     Read(
         "/api/sessions/{id}/worktree",
         session_worktree,

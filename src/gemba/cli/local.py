@@ -51,7 +51,7 @@ class LocalDoor:
             ids = _match(action.path, path)
             if ids is not None:
                 checked = decode_body(encode_body(body), action.body)
-                prepared = action.prepared(self._app.database.surroundings, checked)
+                prepared = action.prepared(self._app.database.surroundings, checked, **ids)
                 with explained("the database failed"):
                     with self._app.database.transaction(self._operator) as tx:
                         result = action.verb(tx, prepared, **ids)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 from typing import Any
 
@@ -13,10 +12,10 @@ import click
 from gemba.cli.answer import standard_input
 from gemba.cli.complete import ids_of
 from gemba.cli.door import item_path, open_door
-from gemba.cli.show import age, headline, json_option, labelled, local_time, or_else, print_json, tell
+from gemba.cli.session_text import left, only_there, session_details, session_lines
+from gemba.cli.show import json_option, or_else, print_json, tell
+from gemba.errors import Conflict
 from gemba.text import showable
-
-_COLOURS = {"running": "green", "starting": "yellow", "failed": "red", "lost": "red"}
 
 
 @click.group(invoke_without_command=True)
@@ -89,7 +88,7 @@ def show_list(folder: str | None, limit: int = 50, as_json: bool = False) -> Non
         print_json(page)
         return
     for item in page["sessions"]:
-        click.echo("\n".join(_lines(item)) + "\n")
+        click.echo("\n".join(session_lines(item)) + "\n")
     click.echo(f"{len(page['sessions'])} shown." if page["sessions"] else "No agent was heard of yet.")
 
 
@@ -109,7 +108,7 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
     if as_json:
         print_json(item)
     else:
-        click.echo("\n".join(_lines(item) + _details(item)))
+        click.echo("\n".join(session_lines(item) + session_details(item)))
 
 
 @command.command(short_help="Stop an agent.")
@@ -127,6 +126,39 @@ def stop(folder: str | None, id: str, as_json: bool) -> None:
         item = door.post(f"{item_path('sessions', id)}/stop", {})
     how = "is being stopped" if item["run"]["ended_at"] is None else "is over"
     tell(item, as_json, f"{showable(id)} {how}")
+
+
+@command.command(short_help="Let a session's worktree go.")
+@click.argument("id", shell_complete=ids_of("sessions", whole=True))
+@click.option("--shown", metavar="SEAL", help="You have seen what is only there, under this seal; it goes too.")
+@json_option
+@click.pass_obj
+def release(folder: str | None, id: str, shown: str | None, as_json: bool) -> None:
+    """Remove the worktree of the session ID, which is over, and its branch if all of it is merged.
+
+    While files are not committed or commits not merged it lists them, with a seal, and refuses. Given that seal it
+    removes the worktree all the same: the branch stays, and the files are kept under refs/gemba/released/.
+
+    \b
+    Example:
+      gemba session release builtin-3fa9c1d2
+      gemba session release builtin-3fa9c1d2 --shown 5d41402abc4b2a76
+    """
+    with open_door(folder) as door:
+        try:
+            item = door.post(f"{item_path('sessions', id)}/release", {} if shown is None else {"shown": shown})
+        except Conflict as conflict:
+            if conflict.code != "worktree_unsaved":
+                raise
+            found = door.get(f"{item_path('sessions', id)}/worktree")
+            if found["worktree"] is None:
+                raise
+            tell(found, as_json, "\n".join(only_there(found["worktree"])))
+            how = f"gemba session release {showable(id)} --shown {found['worktree']['seal']}"
+            raise click.ClickException(
+                f"it stays; to let it go, with all of this kept in the repository: {how}"
+            ) from None
+    tell(item, as_json, "; ".join([f"the worktree of {showable(id)} is gone", *left(item["run"])]))
 
 
 @command.command(short_help="Type a prompt to an agent.")
@@ -199,47 +231,8 @@ def attach(folder: str | None, id: str, only_print: bool, as_json: bool) -> None
     with open_door(folder) as door:
         found = door.get(f"{item_path('sessions', id)}/transcript", lines=1)
     if found["attach"] is None:
-        raise click.ClickException(
-            f"{showable(id)} has no terminal to look at; gemba session logs shows its words"
-        )
+        raise click.ClickException(f"{showable(id)} has no terminal to look at; gemba session logs shows its words")
     if not (as_json or only_print) and sys.stdin.isatty() and sys.stdout.isatty():
         words = shlex.split(found["attach"])
-        os.execvp(words[0], words)
+        os.execvp(words[0], words)  # noqa: S606 - the point of it
     tell({"session_id": found["session_id"], "attach": found["attach"]}, as_json, found["attach"])
-
-
-def _lines(item: dict[str, Any]) -> list[str]:
-    state = item["lifecycle"]
-    needs = "needs you" if item["needs_you"] else None
-    facts = [item["agent_type"], item["reported_state"], needs, item["bead_id"], f"{age(item['last_frame_at'])} ago"]
-    lines = headline(state, _COLOURS.get(state), item["id"], facts)
-    return (
-        lines + labelled("task:", item["run"]["title"], whole=False) if item["run"] and item["run"]["title"] else lines
-    )
-
-
-def _details(item: dict[str, Any]) -> list[str]:
-    lines: list[str] = []
-    run = item["run"]
-    if run is None:
-        return labelled("run:", "somebody else started it")
-    for label, name in (
-        ("folder:", "folder"),
-        ("branch:", "branch"),
-        ("dispatch:", "dispatch_id"),
-        ("trouble:", "trouble"),
-    ):
-        if run[name]:
-            lines += labelled(label, run[name])
-    if run["started_at"]:
-        lines += labelled("started:", f"{local_time(run['started_at'])}, by {run['started_by']}")
-    if run["ended_at"]:
-        lines += labelled("ended:", f"{local_time(run['ended_at'])}, {_ending(item)}")
-    return lines
-
-
-def _ending(item: dict[str, Any]) -> str:
-    run, reason = item["run"], (item["close_reason"] or "").replace("_", " ")
-    if run["signal"] is not None:
-        return f"{reason}, by {signal.Signals(run['signal']).name}"
-    return reason if run["code"] is None else f"{reason}, with code {run['code']}"

@@ -14,7 +14,23 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Index, Row, Table, Text, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Row,
+    Table,
+    Text,
+    and_,
+    case,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from gemba import clock, wire
 from gemba.action import Action, Nothing
@@ -44,6 +60,8 @@ inputs = Table(
     Index("session_inputs_by_ref", "ref", "at"),
 )
 
+_LONGEST_IN_LIST = 2_000
+
 Kind = Literal["text", "interrupt", "close"]
 
 IsAwaited = Callable[[Connection, str], bool]  # whether a person is asked something for this session
@@ -71,6 +89,7 @@ class SessionInput(msgspec.Struct, frozen=True):
     state: InputState
     trouble: str | None
     at: str
+    text_cut: bool = False
 
 
 class Send(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,6 +170,24 @@ def _is_closed(connection: Connection, session_id: str) -> bool:
     return connection.execute(select(inputs.c.id).where(*closes).limit(1)).first() is not None
 
 
+def list_inputs(
+    connection: Connection, session_id: str, limit: int, after: tuple[int, int, str] | None
+) -> tuple[list[SessionInput], int, tuple[int, int, str] | None]:
+    """What did not arrive, or may not have, then the rest, newest first: (a page, how many in all, where the next page
+    starts). Long texts are cut."""
+    of_session = inputs.c.session_id == session_id
+    rank = case((or_(inputs.c.state == InputState.NOT_TYPED, inputs.c.trouble.is_not(None)), 0), else_=1)
+    query = select(inputs, rank.label("rank")).where(of_session)
+    if after is not None:
+        query = query.where(or_(rank > after[0], and_(rank == after[0], tuple_(inputs.c.at, inputs.c.id) < after[1:])))
+    query = query.order_by(rank, inputs.c.at.desc(), inputs.c.id.desc())
+    found = connection.execute(query.limit(limit + 1)).all()
+    total = connection.execute(select(func.count()).select_from(inputs).where(of_session)).scalar_one()
+    page = found[:limit]
+    last = (page[-1].rank, page[-1].at, page[-1].id) if len(found) > limit else None
+    return [view(row, _LONGEST_IN_LIST) for row in page], total, last
+
+
 def get(connection: Connection, id: str) -> Row[Any]:
     return connection.execute(select(inputs).where(inputs.c.id == id)).one()
 
@@ -215,12 +252,13 @@ def session_over(tx: Transaction, session_id: str) -> None:
         move(tx, row, InputState.NOT_TYPED, "the session was over before it could be typed")
 
 
-def view(row: Row[Any]) -> SessionInput:
+def view(row: Row[Any], longest: int | None = None) -> SessionInput:
     return SessionInput(
         id=row.id,
         session_id=row.session_id,
         kind=row.kind,
-        text=row.text,
+        text=row.text[:longest],
+        text_cut=longest is not None and len(row.text) > longest,
         by=row.by,
         ref=row.ref,
         state=InputState(row.state),

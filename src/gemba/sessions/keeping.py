@@ -20,8 +20,9 @@ from typing import Any
 import structlog
 from sqlalchemy import Row
 
+from gemba import clock
 from gemba.config import Workspace
-from gemba.errors import Conflict, GembaError
+from gemba.errors import Conflict, GembaError, NotFound
 from gemba.event import Draft
 from gemba.sessions import inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
@@ -30,7 +31,8 @@ from gemba.sessions.agents.given import Given, Where
 from gemba.sessions.agents.launch import Launch, launch
 from gemba.sessions.agents.preamble import compose
 from gemba.sessions.backends.backend import Backend, RunFolder, Start, run_folder
-from gemba.sessions.backends.run_folder import ALREADY_STARTING, own_program, read_keeper
+from gemba.sessions.backends.run_folder import own_program, read_keeper
+from gemba.sessions.backends.run_lock import ALREADY_STARTING
 from gemba.sessions.inputs import InputState, IsAwaited
 from gemba.sessions.reconcile import Ending, Found, Run, plan
 from gemba.sessions.session import Lifecycle, Transcript
@@ -122,6 +124,10 @@ class Keeping:
         if row is None or row.origin != self._origin:
             where = "by somebody else" if row is None else f"in another home, {row.origin}"
             raise Conflict(f"session {session_id} was started {where}: what it shows is not here", code="elsewhere")
+        if row.cleared_at is not None:
+            kept = "[sessions] keep_transcripts_days in .gemba/workspace.toml says how long it is kept"
+            told = f"what session {session_id} printed is gone since {clock.rfc3339(row.cleared_at)[:10]}: {kept}"
+            raise NotFound(told, code="transcript_gone")
         backend, folder = self._backend(row), self._folder(session_id)
         return Transcript(session_id, backend.read(folder, lines), backend.attach(folder))
 

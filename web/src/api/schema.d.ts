@@ -945,6 +945,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was typed to an agent and how far it got, what did not arrive first */
+        get: operations["session_inputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/interrupt": {
         parameters: {
             query?: never;
@@ -956,6 +973,23 @@ export interface paths {
         put?: never;
         /** Interrupt an agent */
         post: operations["interrupt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let the worktree of a session that is over go */
+        post: operations["release_session"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1805,6 +1839,16 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
+         * InputList
+         * @description What was typed to a session: what did not arrive, or may not have, first; the newest first within.
+         */
+        InputList: {
+            inputs: components["schemas"]["SessionInput"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
          * InputState
          * @enum {unknown}
          */
@@ -2131,6 +2175,14 @@ export interface components {
             reason?: string;
         };
         /**
+         * Release
+         * @description `shown`: the seal of what is only in the worktree, as it was read; without it nothing of that goes.
+         */
+        Release: {
+            /** @default null */
+            shown?: string | null;
+        };
+        /**
          * ReopenAll
          * @description Take several answers back.
          */
@@ -2325,6 +2377,8 @@ export interface components {
             state: components["schemas"]["InputState"];
             trouble: string | null;
             at: string;
+            /** @default false */
+            text_cut?: boolean;
         };
         /** SessionList */
         SessionList: {
@@ -2551,7 +2605,8 @@ export interface components {
         /**
          * WorktreeView
          * @description What would be lost with a session's worktree; what cannot be said of it is null. Without a branch it is the
-         *         workspace itself. Names and commits are the first few.
+         *         workspace itself. Names and commits are the first few. `seal` names all of this: a release that gives it takes the
+         *         worktree away though something is only there; null where nothing is.
          */
         WorktreeView: {
             path: string;
@@ -2565,6 +2620,7 @@ export interface components {
             commits: string[];
             unpushed: number | null;
             locked: string | null;
+            seal: string | null;
         };
         /**
          * WritePermissions
@@ -5286,6 +5342,49 @@ export interface operations {
             };
         };
     };
+    session_inputs: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     interrupt: {
         parameters: {
             query?: never;
@@ -5311,6 +5410,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionInput"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    release_session: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Release"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
                 };
             };
             /** @description Refused */

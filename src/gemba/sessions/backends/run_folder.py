@@ -7,9 +7,10 @@ again. What a killed keeper left behind is ended before anything new starts. Cal
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import errno
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -21,13 +22,14 @@ from typing import Any, NamedTuple
 import gemba
 from gemba.errors import Conflict, Unusable
 from gemba.sessions.backends.backend import EndedBy, Observation, RunFolder, Seen, Start
+from gemba.sessions.backends.run_lock import held
 from gemba.sessions.backends.sweep import number_of, sweep
 from gemba.sessions.keeper import transcript
 from gemba.sessions.keeper.process_tree import Process, send_signal, start_time, wait_ended
 from gemba.watch import FolderWatch
 
-ALREADY_STARTING = "run_starting"  # the code of a Conflict
 START_SECONDS = 20.0  # until a keeper has started its agent, on a busy machine
+_LITTLE_ROOM = 65536  # bytes; a keeper writes a few pages
 _GLANCE = 0.1  # between two looks whether a keeper has ended without a word
 _ANSWER_SECONDS = 5.0
 _END_SECONDS = 15.0  # on top of the grace, until a keeper that was told to stop is taken for stuck
@@ -78,22 +80,18 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
     """A folder ready for `keeper_command`: start that inside, then `wait_started`. Conflict when the run lives."""
     run = RunFolder(start.session_id, Path(start.folder))
     try:
-        run.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        run.path.mkdir(mode=0o700, exist_ok=True)
-        lock = os.open(run.path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            _take(lock, run)
+        with held(run):
             _refuse_living(run)
             _clear(run)
             try:
-                for name, text in start.files.items():
-                    _write_private(run.path / name, text)
+                for name, what in start.files.items():
+                    _put(run.path / name, what)
                 _write_private(run.spec, json.dumps(_spec(start, mode)))
                 yield run
             finally:
                 run.spec.unlink(missing_ok=True)
-        finally:
-            os.close(lock)
+                if not run.keeper.exists():  # no keeper came so far as to take the run: nothing of it stays
+                    shutil.rmtree(run.path, ignore_errors=True)
     except OSError as error:
         reason = f"{error.filename or run.path}: {error.strerror}"
         raise Unusable(f"session {run.session_id} cannot be started: {reason}", code="run_unusable") from error
@@ -117,8 +115,14 @@ def wait_started(run: RunFolder, run_id: str, keeper: Process) -> None:
 def check_started(run: RunFolder, run_id: str, heard: str = "") -> None:
     """The same for whoever knows that the start is over; `heard` is what the keeper said at last."""
     if not _has_started(run, run_id):
-        reason = f"its keeper did not start{': ' if heard else ''}{heard}"
+        reason = f"its keeper did not start{': ' if heard else ''}{heard}{_lack_of_room(run)}"
         raise Unusable(f"session {run.session_id}: {reason}", code="keeper_missing")
+
+
+def _lack_of_room(run: RunFolder) -> str:
+    """What a keeper in a pane has nobody to tell."""
+    place = run.path if run.path.exists() else run.path.parent
+    return f"; {os.strerror(errno.ENOSPC)}" if shutil.disk_usage(place).free < _LITTLE_ROOM else ""
 
 
 def _has_started(run: RunFolder, run_id: str) -> bool:
@@ -132,13 +136,6 @@ def _has_started(run: RunFolder, run_id: str) -> bool:
         return False
     wait_ended(keeper.process, _ANSWER_SECONDS)
     raise Unusable(f"session {run.session_id} cannot be started: {ending.error}", code="agent_not_started")
-
-
-def _take(lock: int, run: RunFolder) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise Conflict(f"session {run.session_id} is being started already", code=ALREADY_STARTING) from None
 
 
 def _refuse_living(run: RunFolder) -> None:
@@ -174,6 +171,15 @@ def _spec(start: Start, mode: str) -> dict[str, Any]:
         "columns": start.columns,
         "max_seconds": start.max_seconds,
     }
+
+
+def _put(path: Path, what: str | Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(what, str):
+        _write_private(path, what)
+    elif path.is_symlink() or not path.exists():  # what an earlier run of the client put in its place stays
+        path.unlink(missing_ok=True)
+        path.symlink_to(what)
 
 
 def _write_private(path: Path, text: str) -> None:

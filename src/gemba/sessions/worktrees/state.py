@@ -8,6 +8,8 @@ Called by `worktree`, and by whoever shows sessions.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +36,9 @@ class State(NamedTuple):
     commits: tuple[str, ...] = ()  # `<short hash> <subject>` of the newest of these
     unpushed: int | None = None  # commits that no remote has; None without a remote
     locked: str | None = None  # why a person locked it
+    seal: str | None = (
+        None  # a name for all that would be lost: who gives it was told of this; None where nothing would
+    )
 
     @property
     def merged(self) -> bool | None:
@@ -52,16 +57,22 @@ def state(worktree: Worktree) -> State:
     changed = [*changed_files(path), *lone_commits(path, entry)] if entry is not None and is_there else []
     tips = tips_of(worktree, entry)
     known = merged_into(worktree)
+    unmerged = _count(worktree, tips, known)
     return State(
         is_there,
         len(changed),
         _few(changed),
         ahead=_count(worktree, tips, [*commits(worktree.workspace, worktree.base).values()]),
-        unmerged=_count(worktree, tips, known),
+        unmerged=unmerged,
         commits=_subjects(worktree, tips, known),
         unpushed=_unpushed(worktree, tips),
         locked=None if entry is None else lock_reason(entry),
+        seal=_seal(changed, tips) if changed or unmerged else None,
     )
+
+
+def _seal(changed: Sequence[str], tips: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps([changed, tips]).encode()).hexdigest()[:16]
 
 
 def entry_of_worktree(worktree: Worktree) -> Path | None:
@@ -98,8 +109,8 @@ def is_merged(worktree: Worktree, tip: str) -> bool:
     return _count(worktree, [tip], merged_into(worktree)) == 0
 
 
-def refuse_loss(worktree: Worktree, found: State) -> None:
-    """A Conflict that names what would be lost with the worktree."""
+def refuse_loss(worktree: Worktree, found: State, shown: str | None = None) -> None:
+    """A Conflict that names what would be lost with the worktree; `shown` is the seal of what the person has seen."""
     reasons = []
     if found.dirty:
         reasons.append(f"{found.dirty} files that are not committed ({_listed(found.dirty, found.names)})")
@@ -108,22 +119,29 @@ def refuse_loss(worktree: Worktree, found: State) -> None:
         named = _listed(found.unmerged, found.commits)
         reasons.append(f"{found.unmerged} commits on {worktree.branch} that {target} does not have ({named})")
     if reasons:
+        changed = "" if shown is None else "it is not as it was shown: "
         told = f"the worktree {worktree.path} has {' and '.join(reasons)}: it stays until they are committed and merged"
         raise Conflict(
-            storable(told),
+            storable(changed + told),
             code="worktree_unsaved",
             dirty=found.dirty,
             files=list(found.names),
             unmerged=found.unmerged,
             commits=list(found.commits),
+            seal=found.seal,
         )
+
+
+def reference_of(session_id: str) -> str:
+    """Under which what was not committed is kept once its worktree was released by force."""
+    return f"refs/gemba/released/{name_of(session_id)}"
 
 
 def save(worktree: Worktree, entry: Path) -> str | None:
     """Keep what is not committed, and the commit that is checked out, as a reference; its name, None when there is
     nothing to keep. A repository inside the worktree cannot be kept so, and is refused."""
     path = Path(worktree.path)
-    kept = f"refs/gemba/released/{name_of(worktree.session_id)}"
+    kept = reference_of(worktree.session_id)
     there = is_linked(path, entry)
     changed = changed_files(path) if there else []
     alone = [name for name in changed if name.endswith("/")] + (lone_commits(path, entry) if there else [])

@@ -5,8 +5,9 @@ there stays where it is. It can be called again at any time, and mends what a ki
 Where the workspace has no repository, or nothing is committed yet, the session works in the workspace itself, one at
 a time.
 
-`release` takes away only what is committed and merged. A person can have the rest taken away as well; then the branch
-stays, and what was not committed is kept as `refs/gemba/released/<name>`.
+`release` takes away only what is committed and merged. A person who was shown the rest can have it taken away as well;
+then the branch stays, and what was not committed is kept as `refs/gemba/released/<name>`. A kill at any point is made
+up for by the next call.
 
 No program that the repository's configuration names is run: no hook, no filter, so that a file which a filter makes
 (as of Git LFS) is there as it is committed. Submodules are left to the agent. Blocking: call it from a thread.
@@ -18,17 +19,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gemba.errors import Conflict, Unusable
 from gemba.sessions.worktrees import workspace_hold
 from gemba.sessions.worktrees.place import Phase, Record, Worktree, find_repository, is_linked, read_record
-from gemba.sessions.worktrees.state import State, refuse_loss, save, state
+from gemba.sessions.worktrees.state import State, commits, reference_of, refuse_loss, save, state
 from gemba.sessions.worktrees.steps import LEAVING, MAKING, WITHDRAWING, Site, begun, file_of, worktree_of
 
-__all__ = ["Released", "State", "Worktree", "find", "make", "release", "state"]
+__all__ = ["Released", "State", "Worktree", "find", "give_back", "make", "release", "release_of", "state"]
 
 
 class Released(NamedTuple):
@@ -82,20 +83,46 @@ def release(worktree: Worktree, force_by_person: bool = False) -> Released:
     if worktree.branch is None:
         workspace_hold.give_back(root, worktree.session_id)
         return Released()
+    with _leaving(root, worktree.session_id) as site:
+        return _released(site, force_by_person=force_by_person)
+
+
+def release_of(workspace: str, session_id: str, shown: str | None = None) -> Released:
+    """The same by name, of a part of a worktree too, with all that stays of it. `shown` is the seal of what a person
+    has seen to be only there, and wants taken away: a Conflict where it is something else."""
+    root = Path(workspace).resolve()
+    with _leaving(root, session_id) as site:
+        released = _released(site, shown=shown)
+        # Whoever began this may have been killed before they could tell.
+        kept = reference_of(session_id)
+        return released._replace(saved=kept if commits(str(root), kept) else None)
+
+
+def give_back(workspace: str, session_id: str) -> None:
+    """The workspace itself is for others again, if the session had it."""
+    workspace_hold.give_back(Path(workspace).resolve(), session_id)
+
+
+@contextlib.contextmanager
+def _leaving(root: Path, session_id: str) -> Iterator[Site]:
     repository = find_repository(root)
     if repository is None:
         raise Unusable(f"{root} has no repository any more", code="repository_gone")
-    with begun(repository, worktree.session_id) as site:
-        record = site.record
-        if record is None:
-            return Released()
-        saved = _kept(site, record, force_by_person) if record.phase is Phase.WHOLE else None
-        for step in LEAVING:
-            step(site)
-        return Released(worktree.branch if site.tip else None, saved)
+    with begun(repository, session_id) as site:
+        yield site
 
 
-def _kept(site: Site, record: Record, force_by_person: bool) -> str | None:
+def _released(site: Site, **allowed: Any) -> Released:
+    record = site.record
+    if record is None:
+        return Released()
+    saved = _kept(site, record, **allowed) if record.phase is Phase.WHOLE else None
+    for step in LEAVING:
+        step(site)
+    return Released(site.branch if site.tip else None, saved)
+
+
+def _kept(site: Site, record: Record, force_by_person: bool = False, shown: str | None = None) -> str | None:
     """Make sure that nothing is lost with the worktree; the reference under which a part of it was kept."""
     entry, worktree = site.entry, site.worktree(record)
     if os.path.lexists(site.path) and (entry is None or not is_linked(site.path, entry)):
@@ -106,10 +133,11 @@ def _kept(site: Site, record: Record, force_by_person: bool) -> str | None:
     found = state(worktree)
     if found.locked is not None:
         raise Conflict(f"somebody locked the worktree {site.path}: {found.locked}", code="worktree_locked")
-    if force_by_person:
-        return save(worktree, entry)
-    refuse_loss(worktree, found)
-    return None
+    if found.seal is None:
+        return None
+    if not force_by_person and found.seal != shown:
+        refuse_loss(worktree, found, shown)
+    return save(worktree, entry)
 
 
 def _withdraw(site: Site) -> None:
