@@ -39,6 +39,7 @@ if what == "ask":
     ran = {"type": "command_execution", "command": "gemba-ask", "aggregated_output": "", "exit_code": done.returncode}
     tell(type="item.completed", item={**ran, "status": "completed"})
 if what == "fail":
+    tell(type="error", message="the model is out")
     tell(type="turn.failed", error={"message": "the model is out"})
     sys.exit(3)
 if what == "hang":
@@ -159,7 +160,7 @@ def test_a_client_that_fails_fails_its_session_with_its_exit_code(floor: Floor) 
 
     assert ended.run is not None
     assert (ended.close_reason, ended.run.code) == ("provider_exit", 3)
-    assert "! the model is out" in floor.app.keeping.transcript(id, 100).text
+    assert floor.app.keeping.transcript(id, 100).text.count("! the model is out") == 1
 
 
 def test_an_interrupt_ends_the_turn_and_not_the_session(floor: Floor, client: Client) -> None:
