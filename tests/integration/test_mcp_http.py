@@ -12,8 +12,14 @@ import pytest
 from mcp import Client, MCPError
 
 from gemba.api.server import read_server_file
+from gemba.app import App
 from gemba.config import Workspace
+from gemba.mcp.daemon import OwnServer
+from gemba.mcp.headers import session_of
+from gemba.sessions.store import new_row, sessions
+from gemba.store.database import Transaction
 from gemba.testing import retry_until
+from gemba.wire import Refused
 from tests.fixtures.api import Api
 from tests.fixtures.envelopes import good
 from tests.fixtures.hooks import frames, handoffs
@@ -250,6 +256,24 @@ async def test_each_request_speaks_for_the_session_that_its_headers_name(
         )
     assert [frame.hook for frame in frames(home, "one")] == ["GembaState"]
     assert [frame.payload and frame.payload["kind"] for frame in frames(home, "two")] == ["assumption"]
+
+
+def test_the_role_of_a_session_that_gemba_started_is_the_one_on_record(app: App) -> None:
+    def start(tx: Transaction) -> None:
+        tx.insert_new(sessions, [{**new_row(tx, "kept", "codex", "here"), "role": "manager"}], "id")
+
+    app.database.change(start, "operator")
+    server = OwnServer(app, "operator")
+
+    def role(id: str, **said: str) -> str:
+        session = session_of({"X-GEMBA-Session": id, **said}, home=str(app.home), workspace="")
+        server.take_role(session)
+        return session.role
+
+    assert (role("kept"), role("kept", **{"X-GEMBA-Role": "manager"})) == ("manager", "manager")
+    assert (role("other"), role("other", **{"X-GEMBA-Role": "coach"})) == ("", "coach")
+    with pytest.raises(Refused, match="X-GEMBA-Role coach is not this session's role; allowed: manager"):
+        role("kept", **{"X-GEMBA-Role": "coach"})
 
 
 @pytest.mark.anyio

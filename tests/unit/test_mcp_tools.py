@@ -229,6 +229,35 @@ def test_a_handoff_is_judged_by_its_shape_where_no_server_runs_and_only_a_good_o
     assert agent.last() == {"envelope": good()}
 
 
+class Restarting(Away):
+    """A server that takes a handoff, is gone, has no database, and then has concluded."""
+
+    def __init__(self) -> None:
+        verdict: dict[str, Any] = {"findings": []}
+        self._made = {"id": "h1", "state": "checking", "plan_status": "COMPLETE", "verdict": verdict, "told": ""}
+        self._troubles: list[Exception] = [NoServer("no server runs"), Refused("the database is not usable")]
+
+    def hand_in(self, handoff: dict[str, Any]) -> dict[str, Any]:
+        return self._made
+
+    def handoff(self, id: str) -> dict[str, Any]:
+        if self._troubles:
+            raise self._troubles.pop(0)
+        return {**self._made, "state": "accepted"}
+
+
+def test_a_server_that_starts_anew_says_nothing_of_a_handoff_and_the_next_one_does(agent: Agent) -> None:
+    waiting = tools.call("submit_handoff", {"envelope": good()}, agent.session, Restarting())
+    assert not isinstance(waiting, Answer)
+
+    assert [waiting.look(), waiting.look()] == [None, None]
+    assert frames(agent.home) == []
+    concluded = waiting.look()
+    assert concluded
+    assert (concluded.is_error, concluded.text) == (False, "h1 accepted: COMPLETE")
+    assert agent.last() == {"envelope": good()}
+
+
 def test_what_is_given_to_a_dispatch_is_read_from_its_file(agent: Agent) -> None:
     agent.session.dispatch_id = "d1"
     place = Path(wire.envelope_path(str(agent.home), "d1"))

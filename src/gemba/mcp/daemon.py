@@ -15,6 +15,9 @@ from gemba.escalations.handing_over import Submit, submit
 from gemba.handoff import handoffs
 from gemba.handoff.contract_view import list_sections
 from gemba.handoff.sections import read_sections
+from gemba.mcp.headers import ROLE
+from gemba.sessions.store import role_of
+from gemba.speaker import Session
 from gemba.store.database import explained
 from gemba.wire import Refused
 
@@ -27,6 +30,14 @@ class OwnServer:
     def __init__(self, app: App, operator: str) -> None:
         self._app = app
         self._operator = operator
+
+    def take_role(self, session: Session) -> None:
+        """The role of a session that Gemba started is on record: it is taken from there, and no other is claimed."""
+        with _refusing(), self._app.database.read() as connection:
+            recorded = role_of(connection, session.id)
+        if recorded and session.role not in ("", recorded):
+            raise Refused(f"{ROLE} {session.role} is not this session's role; allowed: {recorded}")
+        session.role = recorded or session.role
 
     def hand_in(self, handoff: Document) -> Document:
         with _refusing():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -30,6 +30,9 @@ from gemba.mcp.waits import Line, Waits
 from gemba.store.hub import Hub
 from gemba.watch import FolderWatch
 from gemba.wire import Refused
+
+if TYPE_CHECKING:
+    from gemba.mcp.tool import Waiting
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -120,7 +123,12 @@ class McpServer:
         request: Any = context.request
         session = session_of(request.headers, home=str(self._app.home), workspace=str(self._app.workspace.root))
         server = OwnServer(self._app, request.scope[self._operator_key])
-        found = await asyncio.to_thread(tools.call, name, given, session, server)
+
+        def begin() -> Answer | Waiting:
+            server.take_role(session)
+            return tools.call(name, given, session, server)
+
+        found = await asyncio.to_thread(begin)
         if isinstance(found, Answer):
             return found
 

@@ -221,8 +221,19 @@ def agent_type_in(tx: Transaction, id: str) -> str:
     return tx.connection.execute(select(sessions.c.agent_type).where(sessions.c.id == id)).scalar() or ""
 
 
+def role_of(connection: Connection, id: str) -> str | None:
+    """The role that a session was given; None where nobody gave it one, or knows of it."""
+    role: str | None = connection.execute(select(sessions.c.role).where(sessions.c.id == id)).scalar()
+    return role
+
+
 def _facts(row: Row[Any]) -> Facts:
     return Facts(row.role, _prompts.decode(row.prompts), row.mode, row.stopping)
+
+
+def open_prompts(connection: Connection, id: str) -> tuple[Prompt, ...]:
+    """The dialogs of a session's client that are open, as far as its frames tell."""
+    return _prompts.decode(connection.execute(select(sessions.c.prompts).where(sessions.c.id == id)).scalar_one())
 
 
 def save_prompts(tx: Transaction, prompts: dict[str, tuple[Prompt, ...]]) -> None:
