@@ -22,8 +22,9 @@ class Where(NamedTuple):
 
 
 class Given(NamedTuple):
-    """`words` stand for `{hooks}` in its command; `files`, by name, lie in its run's folder. None of it is secret."""
+    """`words` stand for `{hooks}` in its command. `files`, by name, lie in its run's folder: each a text, or the place
+    to which a link leads. None of it is secret."""
 
     words: tuple[str, ...] = ()
     environment: Mapping[str, str] = MappingProxyType({})
-    files: Mapping[str, str] = MappingProxyType({})
+    files: Mapping[str, str | Path] = MappingProxyType({})

@@ -9,14 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from gemba.sessions.agents import claude_files, codex_files
+from gemba.sessions.agents import claude_files, codex_files, gemini_files, opencode_files
 from gemba.sessions.agents.agent import Agent
 from gemba.sessions.agents.claude_hooks import installed_program
 from gemba.sessions.agents.given import Given, Where
 from gemba.sessions.agents.launch import HOOKS, Launch, fill
 from gemba.sessions.driver.__main__ import FILE
 
-_PROFILES: Mapping[str, Callable[[Where], Given]] = {"claude": claude_files.given, "codex": codex_files.given}
+_PROFILES: Mapping[str, Callable[[Where], Given]] = {
+    "claude": claude_files.given,
+    "codex": codex_files.given,
+    "gemini": gemini_files.given,
+    "opencode": opencode_files.given,
+}
 
 
 def given_to(agent: Agent, where: Where) -> Given:

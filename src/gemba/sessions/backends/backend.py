@@ -43,7 +43,8 @@ class Start(NamedTuple):
     rows: int = 50
     columns: int = 200
     max_seconds: float | None = None
-    files: Mapping[str, str] = MappingProxyType({})  # by name, what lies in its folder for the agent to read
+    # By name, what lies in its folder for the agent to read: a text, or the place to which a link leads.
+    files: Mapping[str, str | Path] = MappingProxyType({})
     workspace: str = ""  # several may have their runs in one home
 
     def environment(self) -> dict[str, str]:
