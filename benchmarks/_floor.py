@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from gemba import wire
+from gemba.sessions.backends.backend import run_folder
+from gemba.sessions.backends.run_folder import stop_kept
 from gemba.testing import retry_until
 from tests.fixtures.cluster import temporary_cluster
 from tests.fixtures.servers import RunningServer
 
 DATABASES = ("SQLite", "PostgreSQL")
+
+_TOLD_TO_END = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 _WORDS = (
     "build cache client column commit config driver error event field file flag folder frame handler header index "
@@ -27,10 +34,13 @@ _draw = random.Random(0)
 
 @contextmanager
 def running_server(database: str) -> Iterator[RunningServer]:
-    """A server on an empty database that syncs to disk, with nothing of the caller's own settings."""
+    """A server on an empty database that syncs to disk, with nothing of the caller's own settings.
+
+    Nothing is left of it or of its agents afterwards, also when the benchmark is told to end.
+    """
     for name in [name for name in os.environ if name.startswith("GEMBA_")]:
         del os.environ[name]
-    with tempfile.TemporaryDirectory(prefix="gemba-bench-") as folder:
+    with _tidied_up(), tempfile.TemporaryDirectory(prefix="gemba-bench-") as folder:
         workspace, home = Path(folder, "workspace"), Path(folder, "home")
         (workspace / ".gemba").mkdir(parents=True)
         home.mkdir()
@@ -42,12 +52,57 @@ def running_server(database: str) -> Iterator[RunningServer]:
 
 
 def _serving(workspace: Path, home: Path, database_url: str) -> Iterator[RunningServer]:
-    server = RunningServer(workspace, home, database_url)
+    server = RunningServer(workspace, home, database_url, running=False)
     try:
+        server.start()
         yield server
-    finally:
+        _end_agents(server)
         code, errors = server.stop()
         assert (code, errors) == (0, ""), f"the server ended with {code}: {errors}"
+    finally:
+        for number in _TOLD_TO_END:  # a second Ctrl-C does not end what tidies up
+            signal.signal(number, signal.SIG_IGN)
+        if server.is_running:
+            server.kill()
+        for folder in (home / "runs").glob("*"):  # they outlive their server
+            stop_kept(run_folder(home, folder.name), 0)
+        socket = home / "tmux" / "socket"
+        if socket.exists():
+            subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
+
+
+def _end_agents(server: RunningServer) -> None:
+    """As an operator would; what the server finds to say about it is heard in the end."""
+    for session in living(server):
+        server.post(f"/api/sessions/{session['id']}/stop", {})
+    retry_until(lambda: not living(server), timeout=120, every=0.1)
+
+
+@contextmanager
+def _tidied_up() -> Iterator[None]:
+    """Within, a signal to end is an exception as Ctrl-C is: what was begun is ended in order."""
+
+    def end(number: int, _frame: object) -> None:
+        raise KeyboardInterrupt(signal.Signals(number).name)
+
+    before = {number: signal.signal(number, end) for number in _TOLD_TO_END}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def start_agents(server: RunningServer, agent: str, many: int, task: str = "") -> list[str]:
+    """Want so many sessions, all of them in the workspace itself; their ids."""
+    body = {"agent": agent, "task": task, "worktree": False}
+    return [server.post("/api/sessions", body)["id"] for _ in range(many)]
+
+
+def living(server: RunningServer) -> list[dict[str, Any]]:
+    """The sessions that the server has started and that are not over."""
+    listed = server.get("/api/sessions?limit=500")["sessions"]
+    return [one for one in listed if one["run"] and one["run"]["ended_at"] is None]
 
 
 def session_id(number: int) -> str:
