@@ -51,6 +51,11 @@ REAL: list[tuple[str, list[Heard]]] = [
         [Ran("mcp__gemba__ask_question", {}, "text is missing; allowed: a text", ok=False)],
     ),
     (
+        r"""{"type":"item.completed","item":{"id":"item_0","type":"file_change",
+        "changes":[{"path":"/workspace/a.txt","kind":"add"}],"status":"completed"}}""",
+        [Ran("apply_patch", {"changes": [{"path": "/workspace/a.txt", "kind": "add"}]})],
+    ),
+    (
         r"""{"type":"turn.completed","usage":{"input_tokens":7,"cached_input_tokens":0,"cache_write_input_tokens":0,
         "output_tokens":4,"reasoning_output_tokens":0}}""",
         [Used(7, 4, in_all=True)],
