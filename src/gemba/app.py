@@ -63,7 +63,7 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
-from gemba.threads import repeat_in_thread
+from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ class App:
             raise
 
     def close(self) -> None:
+        self.keeping.close()
         self.signal.close()
         self.database.close()
 
@@ -284,7 +285,7 @@ class App:
             alive = await patiently(self.keeping.keep, "sessions")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_GLANCE_SECONDS if alive else None):
-                    await hub.wait_for(seen, _SESSIONS)
+                    await first_of(hub.wait_for(seen, _SESSIONS), readable(self.keeping.ends))
 
     async def _deliver(self, hub: Hub) -> None:
         while True:

@@ -9,9 +9,9 @@ import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 THREADS = 32  # that work for the event loop at once, and so hold a connection to the database
 
@@ -80,6 +80,30 @@ async def repeat_in_thread(step: Callable[[], None], *, interrupt: Callable[[], 
         ended.set()
         interrupt()
         await asyncio.wait([done])
+
+
+async def readable(file: int | None) -> None:
+    """Returns when there is something to read; never without a file."""
+    news, loop = asyncio.Event(), asyncio.get_running_loop()
+    if file is not None:
+        loop.add_reader(file, news.set)
+    try:
+        await news.wait()
+    finally:
+        if file is not None:
+            loop.remove_reader(file)
+
+
+async def first_of(*waits: Coroutine[Any, Any, None]) -> None:
+    """Returns when one of them does; the others are given up."""
+    tasks = [asyncio.ensure_future(one) for one in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    for task in done:
+        task.result()
 
 
 def leave_threads_behind() -> None:

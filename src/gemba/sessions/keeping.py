@@ -30,10 +30,11 @@ from gemba.sessions.agents.agent import Agent, environment_of
 from gemba.sessions.agents.given import Given, Where
 from gemba.sessions.agents.launch import Launch, launch
 from gemba.sessions.agents.preamble import compose
-from gemba.sessions.backends.backend import Backend, RunFolder, Start, run_folder
-from gemba.sessions.backends.run_folder import own_program, read_keeper
+from gemba.sessions.backends.backend import Backend, Observation, RunFolder, Seen, Start, run_folder
+from gemba.sessions.backends.run_folder import Keeper, own_program, read_keeper
 from gemba.sessions.backends.run_lock import ALREADY_STARTING
 from gemba.sessions.inputs import InputState, IsAwaited
+from gemba.sessions.living_keepers import LivingKeepers
 from gemba.sessions.reconcile import Ending, Found, Run, plan
 from gemba.sessions.session import Lifecycle, Transcript
 from gemba.sessions.worktrees import worktree
@@ -72,6 +73,7 @@ class Keeping:
         self._tell = tell
         self._is_awaited = is_awaited
         self._troubles: dict[str, str] = {}
+        self._keepers = LivingKeepers()
 
     def keep(self) -> bool:
         """One round; whether anything lives, so that there is more to come."""
@@ -95,11 +97,20 @@ class Keeping:
             self._backends[name].close()
         return len(made.ends) < len(rows)
 
+    @property
+    def ends(self) -> int | None:
+        """A file that is readable while a run has ended that no round has seen; None where there is nothing to see."""
+        return self._keepers.ends
+
     def take_over(self) -> None:
         """What an earlier server left that no row tells of. Only for whoever keeps this workspace alone."""
         unknown_runs.stop(unknown_runs.find(self._database, self._home, self._workspace.root))
         for backend in self._backends.values():
             backend.close()
+
+    def close(self) -> None:
+        """What is held of the runs; they go on."""
+        self._keepers.close()
 
     def _alone(self, step: Callable[..., None], row: Row[Any], *more: Any) -> None:
         """What goes wrong with one session is told, tried again in the next round, and no other one's trouble."""
@@ -136,15 +147,20 @@ class Keeping:
             return runs.to_keep(connection, self._origin, str(self._workspace.root))
 
     def _found(self, rows: Sequence[Row[Any]]) -> dict[str, Found]:
-        """What is seen of those that were started at all; each backend is asked once."""
-        kept: dict[str, dict[str, str]] = defaultdict(dict)  # by backend: run ids by session
+        """What is seen of those that were started at all. Those whose keeper is known to live are not looked for; of
+        the others each backend is asked once."""
+        living = self._keepers.among({row.session_id for row in rows})
+        found = {id: Found(run_id, Observation(Seen.RUNNING)) for id, run_id in living.items()}
+        kept: dict[str, dict[str, Keeper]] = defaultdict(dict)  # by backend and session
         for row in rows:
-            if keeper := read_keeper(self._folder(row.session_id)):
-                kept[runs.agent_of(row).backend][row.session_id] = keeper.run_id
-        found: dict[str, Found] = {}
-        for name, run_ids in kept.items():
-            seen = self._backends[name].observe([self._folder(session_id) for session_id in run_ids])
-            found |= {id: Found(run_id, seen[id]) for id, run_id in run_ids.items()}
+            if row.session_id not in living and (keeper := read_keeper(self._folder(row.session_id))):
+                kept[runs.agent_of(row).backend][row.session_id] = keeper
+        for name, keepers in kept.items():
+            seen = self._backends[name].observe([self._folder(session_id) for session_id in keepers])
+            for session_id, keeper in keepers.items():
+                found[session_id] = Found(keeper.run_id, seen[session_id])
+                if seen[session_id].seen is Seen.RUNNING:
+                    self._keepers.add(session_id, keeper)
         return found
 
     def _backend(self, row: Row[Any]) -> Backend:
