@@ -19,6 +19,7 @@ NAMES = {
     "subagent_stopped": "an agent's own subagent finished",
     "user_message": "somebody typed at the agent's own prompt",
     "tool_use": "the agent is about to use a tool (phase pre), has used it (post), or has used it in vain (failed)",
+    "dialog_left": "the key for an answer was not pressed, or did nothing: the dialog is decided in the agent's window",
     "notification_kept": "the client notified of something that needs nobody, or of a dialog that is known already",
     "permission_settled": "a permission dialog of the client is closed",
     "reply_read": "the agent has read its reply",

@@ -104,6 +104,12 @@ def _permission_settled(tx: Transaction, draft: Draft) -> None:
         set_delivery(tx, row, Delivery.UNDELIVERED, _RAN_ALL_THE_SAME)
 
 
+def _dialog_left(tx: Transaction, draft: Draft) -> None:
+    row = _first(tx, escalations.c.id == draft.ref)
+    if row is not None:
+        set_delivery(tx, row, Delivery.UNDELIVERED, draft.payload["reason"])
+
+
 def _reply_read(tx: Transaction, draft: Draft) -> None:
     # Once it is another session's turn, that one has to read it.
     reader = func.coalesce(escalations.c.turn_session, escalations.c.session_id) == draft.session_id
@@ -132,6 +138,7 @@ def _session_transition(tx: Transaction, draft: Draft) -> None:
 _APPLY = {
     "user_message": _user_message,
     "permission_settled": _permission_settled,
+    "dialog_left": _dialog_left,
     "reply_read": _reply_read,
     "ask_withdrawn": _ask_withdrawn,
     "session_transition": _session_transition,

@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from gemba import clock
 from gemba.errors import Conflict
-from gemba.escalations import next_turn, reply, search, typed_replies
+from gemba.escalations import next_turn, pressed_replies, reply, search, typed_replies
 from gemba.escalations.escalation import (
     MACHINE,
     UNRESOLVED,
@@ -48,6 +48,7 @@ from gemba.escalations.policy import Policy
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.flows.wanted import Call
+from gemba.sessions import inputs
 from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
@@ -126,7 +127,7 @@ escalations = Table(
 TOLD_AS = {"answered_late": "resolved"}
 ON_ITS_WAY = (Delivery.PENDING, Delivery.UNDELIVERED)
 
-_NO_ROUTE = "Gemba has no way into this agent's window yet: give the answer there"
+_NO_ROUTE = "Gemba presses no key for this in the agent's window: give the answer there"
 _SESSION_OVER = "the session ended before the reply was read"
 # What an escalation no longer has once it waits again.
 _UNANSWERED: dict[str, Any] = {
@@ -160,10 +161,11 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
 def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: int = 0) -> Escalation:
     """End it with a reply, and put that on its way: at once, or after so many seconds in which it can be undone."""
     handoff = next_turn.handoff_of(tx, row)
-    delivery, note = _route(Channel(row.channel), answer, is_turn=handoff is not None)
+    key = pressed_replies.key_of(tx, row, answer)
+    delivery, note = _route(Channel(row.channel), answer, is_turn=handoff is not None, by_key=key is not None)
     late = event == "answered_late"
     # A late answer takes the place of another one, and a dispatch's turn starts: there is no way back to before.
-    can_wait = delivery is Delivery.PENDING and not late and handoff is None
+    can_wait = delivery is Delivery.PENDING and not late and handoff is None and key is None
     held_until = tx.now + hold * clock.SECOND if hold and can_wait else None
     # An asker that does not wait finds it before it goes on; so does one that waited in vain.
     is_turn = late or not row.waiting or handoff is not None
@@ -205,7 +207,9 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
         reply.post(tx, row, answer, due_at=held_until or 0, turn=None if is_typed else turn, late=late)
         if is_typed and held_until is None:
             typed_replies.type_out(tx, get(tx.connection, row.id))
-    if delivery is Delivery.PENDING:
+    if key is not None:
+        inputs.add_key(tx, row.session_id, key, row.id)
+    elif delivery is Delivery.PENDING:
         deliver(tx, row.id)
     search.index(tx, get(tx.connection, row.id))
     return settled
@@ -430,13 +434,14 @@ def _resolution(row: Row[Any]) -> Resolution | None:
     )
 
 
-def _route(channel: Channel, answer: Reply, *, is_turn: bool) -> tuple[Delivery, str | None]:
+def _route(channel: Channel, answer: Reply, *, is_turn: bool, by_key: bool) -> tuple[Delivery, str | None]:
     """How the reply goes back, as far as it is known when it is given."""
     if answer.outcome == "withdrawn" or (channel in (Channel.HANDOFF, Channel.SYSTEM) and not is_turn):
         return Delivery.NONE, None
     if answer.by == "pane":
         return Delivery.DELIVERED, None
-    return (Delivery.PENDING, None) if is_turn or channel is Channel.TOOL_CALL else (Delivery.UNDELIVERED, _NO_ROUTE)
+    is_on_its_way = is_turn or by_key or channel is Channel.TOOL_CALL
+    return (Delivery.PENDING, None) if is_on_its_way else (Delivery.UNDELIVERED, _NO_ROUTE)
 
 
 def _told(moved: Escalation) -> dict[str, Any]:

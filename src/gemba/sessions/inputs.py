@@ -62,7 +62,7 @@ inputs = Table(
 
 _LONGEST_IN_LIST = 2_000
 
-Kind = Literal["text", "interrupt", "close"]
+Kind = Literal["text", "interrupt", "close", "key"]
 
 IsAwaited = Callable[[Connection, str], bool]  # whether a person is asked something for this session
 
@@ -122,13 +122,13 @@ ACTIONS = (
 
 
 def next_of(connection: Connection, session_ids: Sequence[str]) -> list[Row[Any]]:
-    """What can be typed now: every interrupt, and the eldest text of each session that has no dialog open."""
+    """What can be typed now: every interrupt and key, and the eldest text of each session that has no dialog open."""
     waits = (inputs.c.session_id.in_(session_ids), inputs.c.state == InputState.WAITING)
     query = select(inputs, sessions.c.prompts).join(sessions, sessions.c.id == inputs.c.session_id).where(*waits)
     found: list[Row[Any]] = []
     met: set[str] = set()
     for row in connection.execute(query.order_by(inputs.c.at, inputs.c.id)):
-        if row.kind == "interrupt":
+        if row.kind in ("interrupt", "key"):  # whoever presses a key looks first what it would decide
             found.append(row)
         elif row.session_id not in met:
             met.add(row.session_id)
@@ -223,6 +223,11 @@ def add_reply(tx: Transaction, session_id: str, text: str, ref: str) -> None:
     run = runs.find(tx.connection, session_id)
     words = literal(text).strip()
     _add(tx, session_id, "text", _as_words(words) if run and runs.agent_of(run).hooks == "claude" else words, ref)
+
+
+def add_key(tx: Transaction, session_id: str, key: str, ref: str) -> None:
+    """Give the answer of an escalation by pressing this key in the dialog that it is about."""
+    _add(tx, session_id, "key", key, ref)
 
 
 def _as_words(text: str) -> str:

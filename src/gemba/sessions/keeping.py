@@ -24,7 +24,7 @@ from gemba import clock
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError, NotFound
 from gemba.event import Draft
-from gemba.sessions import inputs, runs, store, unknown_runs
+from gemba.sessions import dialog_keys, inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
 from gemba.sessions.agents.agent import Agent, environment_of
 from gemba.sessions.agents.given import Given, Where
@@ -215,6 +215,8 @@ class Keeping:
                         inputs.move(tx, row, InputState.WAITING)
                     else:
                         inputs.move(tx, row, InputState.TYPED, _UNSURE)
+                    if row.kind == "key":
+                        self._tell(tx, dialog_keys.told(row, _UNSURE))
         return due
 
     def _type(self, run: Row[Any], row: Row[Any]) -> None:
@@ -229,12 +231,16 @@ class Keeping:
                 backend.interrupt(folder)
             elif row.kind == "close":
                 backend.press(folder, ["C-d"])
+            elif row.kind == "key":
+                dialog_keys.press(self._database, backend, folder, row)
             else:
                 backend.send(folder, row.text)
         except GembaError as error:
             trouble = error.message
         with self._database.transaction() as tx:
             inputs.move(tx, typing, InputState.TYPED if trouble is None else InputState.NOT_TYPED, trouble)
+            if row.kind == "key":
+                self._tell(tx, dialog_keys.told(row, trouble))
 
     def _make_tree(self, row: Row[Any]) -> worktree.Worktree | None:
         return worktree.make(str(self._workspace.root), row.session_id, self._lives) if row.own_tree else None

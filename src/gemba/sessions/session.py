@@ -57,7 +57,7 @@ LIFECYCLE = Machine(
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """A permission dialog of the agent's client: its escalation, and the tool call it is about if that is known.
+    """A permission dialog of the agent's client: its escalation, and the tool and its call if that is known.
 
     While it is fresh, another frame about a dialog is about this one.
     """
@@ -65,9 +65,10 @@ class Prompt(msgspec.Struct, frozen=True):
     ref: str
     call: str | None
     fresh: bool = True
+    tool: str | None = None
 
     def aged(self) -> Prompt:
-        return Prompt(self.ref, self.call, fresh=False)
+        return Prompt(self.ref, self.call, fresh=False, tool=self.tool)
 
 
 class Facts(msgspec.Struct, frozen=True):

@@ -199,9 +199,10 @@ def _permission_asked_here(frame: Frame, payload: dict[str, Any], facts: Facts) 
 
 def _permission(frame: Frame, payload: dict[str, Any], facts: Facts, call: str | None) -> Translation:
     """A dialog is told of twice, by PermissionRequest and seconds later by Notification: it is one escalation."""
+    tool = None if call is None else _text(payload, "tool_name", wire.MAX_ID)
     for prompt in facts.prompts:
         if prompt.fresh and (prompt.call is None or call is None):
-            known = Prompt(prompt.ref, prompt.call or call)
+            known = Prompt(prompt.ref, prompt.call or call, tool=prompt.tool or tool)
             prompts = tuple(known if other is prompt else other for other in facts.prompts)
             kept = Draft("notification_kept", _bounded(payload), frame.session_id, prompt.ref)
             return Translation((kept,), prompts)
@@ -210,7 +211,7 @@ def _permission(frame: Frame, payload: dict[str, Any], facts: Facts, call: str |
     settled = tuple(_settled(frame, prompt, "it was asked again") for prompt in closed)
     opened = _draft(frame, "escalation_opened", _client_escalation(frame, payload, facts, "permission_prompt"))
     left = tuple(prompt for prompt in facts.prompts if prompt not in closed)
-    return Translation((*settled, opened), (*left, Prompt(frame.event_id, call)))
+    return Translation((*settled, opened), (*left, Prompt(frame.event_id, call, tool=tool)))
 
 
 def _user_message(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:

@@ -139,6 +139,9 @@ class Backend(Protocol):
     def read(self, run: RunFolder, lines: int) -> str:
         """The last lines of what it shows, without escape sequences."""
 
+    def screen(self, run: RunFolder) -> str:
+        """What its terminal shows at this moment, and nothing that it showed before; empty where that is not known."""
+
     def stop(self, run: RunFolder, grace: float) -> None:
         """When this returns the agent and everything it started is gone; after `grace` seconds by force."""
 

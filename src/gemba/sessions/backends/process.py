@@ -58,6 +58,9 @@ class ProcessBackend:
     def read(self, run: RunFolder, lines: int) -> str:
         return read_lines(run, lines)
 
+    def screen(self, run: RunFolder) -> str:
+        return ""
+
     def stop(self, run: RunFolder, grace: float) -> None:
         stop_kept(run, grace)
 

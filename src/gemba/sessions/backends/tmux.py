@@ -86,6 +86,11 @@ class TmuxBackend:
             return read_lines(run, lines)
         return "\n".join([line.rstrip() for line in shown.rstrip().split("\n")][-lines:])
 
+    def screen(self, run: RunFolder) -> str:
+        with contextlib.suppress(Conflict), self._reaching(run) as pane:
+            return self._server.ask(["capture-pane", "-p", "-J", "-t", pane])
+        return ""
+
     def stop(self, run: RunFolder, grace: float) -> None:
         stop_kept(run, grace)
 
