@@ -149,6 +149,70 @@ def test_what_ended_says_how_what_it_printed_and_what_it_left(desk: Desk) -> Non
     expect(found).to_have_text("not found")
 
 
+def test_a_worktree_is_released_by_one_who_sees_what_is_only_there(desk: Desk) -> None:
+    server, page = desk.server, desk.page
+    id = start(server, "builtin", WORK, "completed", id="worker")
+    server.append("GembaUsage", {"input_tokens": 12_345, "output_tokens": 678}, id)
+    desk.go_to("Sessions")
+    where = "gemba/worker · .gemba/worktrees/worker · 1 file not committed, 1 commit not merged"
+    expect(card(page, id)).to_contain_text(where)
+    expect(card(page, id)).to_contain_text("Used: 12.3K tokens in, 678 out, cost \u2013")
+    card(page, id).get_by_role("link", name=id, exact=True).click()
+
+    opens = page.get_by_role("button", name="Release…")
+    opens.click()
+    yes = page.get_by_role("button", name="Release it")
+    expect(yes).to_be_focused()
+    expect(page.locator(".stop-bar")).to_contain_text("1 commit not merged: kept on gemba/worker.")
+    page.keyboard.press("Escape")
+    expect(opens).to_be_focused()
+    # What came meanwhile was not shown, so it is, and nothing goes.
+    (server.workspace / ".gemba/worktrees" / id / "later.txt").touch()
+    page.keyboard.press("Enter")
+    yes.click()
+    expect(page.get_by_role("alert")).to_contain_text("Not released. it is not as it was shown")
+    expect(page.get_by_role("list", name="Not committed").get_by_role("listitem")).to_have_text(
+        ["later.txt", "left.txt"]
+    )
+    expect(page.locator(".stop-bar")).to_contain_text("2 files not committed")
+    yes.click()
+
+    expect(page.get_by_role("article")).to_contain_text("kept as refs/gemba/released/worker")
+    expect(page.get_by_role("heading", name="Worktree")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    assert not (server.workspace / ".gemba/worktrees" / id).exists()
+    desk.go_to("Sessions")
+    expect(card(page, id)).to_contain_text("gemba/worker · worktree released")
+
+
+def test_what_waits_leads_to_what_was_asked_and_what_was_typed_is_listed(desk: Desk) -> None:
+    server, page = desk.server, desk.page
+    id = start(server, "listener", id="listens", worktree=False)
+    asked = {"kind": "blocker", "role": "manager", "text": "Which port?", "mode": "balanced"}
+    server.append("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "make"}}, id)
+    server.append("GembaAsk", asked, id)
+    desk.go_to("Sessions")
+    expect(card(page, id)).to_contain_text("Used: \u2013")
+
+    card(page, id).get_by_role("link", name="needs you: 2 asks wait of listens").click()
+
+    heading = page.get_by_role("heading", name="Asked and decided")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
+    assert "show=" not in page.url
+    prompt = page.get_by_role("textbox", name="Prompt")
+    prompt.fill(f"never read {MARKUP}")
+    prompt.press("Enter")
+    typed = page.get_by_role("list", name="Typed to it").get_by_role("listitem")
+    expect(typed).to_contain_text("Is typed as soon as no dialog of its client is open.")
+    server.post(f"/api/sessions/{id}/stop", {})
+    expect(typed.first).to_contain_text("never read <script>")
+    expect(typed.first).to_contain_text("Not typed. the session was over before it could be typed")
+    expect(prompt).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(card(page, id)).to_be_focused()
+
+
 def test_what_lives_is_looked_at_again_and_what_is_over_is_not(desk: Desk) -> None:
     start(desk.server, "builtin", WORK, "completed", id="over")
     start(desk.server, "listener", id="lives", worktree=False)
@@ -224,8 +288,11 @@ def test_axe_has_nothing_against_the_list_the_form_and_a_session(desk: Desk, axe
     start(desk.server, "listener", id="listens", title="Listen well")
     start(desk.server, "worker", "exit 3", "failed", id="broken")
     desk.server.append("GembaState", {"state": "prompting"}, "listens")
+    desk.server.append("GembaAsk", {"kind": "question", "role": "manager", "text": "?", "mode": "balanced"}, "listens")
+    desk.server.post("/api/sessions/listens/send", {"text": "go on"})
     desk.go_to("Sessions")
-    expect(card(page, "listens")).to_contain_text("needs you")
+    expect(card(page, "listens")).to_contain_text("needs you: 1 ask waits")
+    expect(card(page, "gemba/worker")).to_contain_text("1 file not committed")
     page.get_by_role("button", name="Start an agent…").click()
     expect(page.get_by_role("form")).to_contain_text("balanced mode")
     found = findings("sessions and the form", page, axe)
@@ -233,11 +300,14 @@ def test_axe_has_nothing_against_the_list_the_form_and_a_session(desk: Desk, axe
     desk.open("/sessions/listens")
     page.get_by_role("button", name="Stop…").click()
     expect(page.get_by_role("button", name="Stop it")).to_be_visible()
+    expect(page.get_by_role("list", name="Typed to it")).to_be_visible()
     found += findings("a living session", page, axe)
     desk.open("/sessions/worker")
     page.get_by_role("searchbox", name="Search in what it shows").fill("alpha")
     expect(shown(page).locator("mark").first).to_be_visible()
     expect(page.get_by_role("list", name="Not merged")).to_be_visible()
+    page.get_by_role("button", name="Release…").click()
+    expect(page.get_by_role("button", name="Release it")).to_be_visible()
     found += findings("one that is over", page, axe)
 
     assert found == []

@@ -2,7 +2,7 @@
  * What the page reads of sessions beside their list, and what it has done to them. Events keep it fresh (live/sync.ts);
  * what an agent shows, and its worktree, have none: they are read again by time, while it lives and somebody looks.
  */
-import { queryOptions, skipToken } from "@tanstack/react-query";
+import { infiniteQueryOptions, queryOptions, skipToken } from "@tanstack/react-query";
 import { api, payload } from "./client";
 import { sessionsQuery } from "./queries";
 import type { NewSession, SessionInput } from "./types";
@@ -11,6 +11,7 @@ const KEPT = 60_000;
 const LINES = 1_000;
 const TRANSCRIPT_EVERY = 2_000;
 const WORKTREE_EVERY = 15_000;
+const INPUTS = 10;
 
 export function sessionQuery(id: string) {
   return queryOptions({
@@ -52,6 +53,21 @@ export const agentTypesQuery = queryOptions({
   staleTime: 0,
 });
 
+/** What was typed, a few at a time. */
+export function inputsQuery(id: string) {
+  return infiniteQueryOptions({
+    queryKey: ["inputs", id],
+    queryFn: async ({ pageParam, signal }) => {
+      const params = { path: { id }, query: { limit: INPUTS, ...pageParam } };
+      return payload(await api.GET("/api/sessions/{id}/inputs", { params, signal }));
+    },
+    initialPageParam: {} as { cursor?: string },
+    getNextPageParam: ({ next_cursor }) => (next_cursor === null ? undefined : { cursor: next_cursor }),
+    gcTime: KEPT,
+    staleTime: 0,
+  });
+}
+
 export type InputNews = Pick<SessionInput, "state" | "trouble">;
 
 /** How far an input got: events alone tell. */
@@ -75,4 +91,10 @@ export async function interruptSession(id: string, confirmId: string) {
 
 export async function stopSession(id: string, confirmId: string) {
   return payload(await api.POST("/api/sessions/{id}/stop", { params: confirmed(id, confirmId), body: {} }));
+}
+
+/** `shown` is the seal of what the operator saw to be only there. */
+export async function releaseSession(id: string, shown: string | null, confirmId: string) {
+  const body = shown === null ? {} : { shown };
+  return payload(await api.POST("/api/sessions/{id}/release", { params: confirmed(id, confirmId), body }));
 }

@@ -15,6 +15,7 @@ export type SessionInput = Schemas["SessionInput"];
 export type NewSession = Schemas["NewSession"];
 export type AgentType = Schemas["AgentType"];
 export type Worktree = Schemas["WorktreeView"];
+export type Usage = Schemas["Usage"];
 export type Doctor = Schemas["Diagnosis"];
 export type Check = Doctor["checks"][number];
 export type Answer = Schemas["Respond"];

@@ -178,6 +178,11 @@ export function linkToOne(what: OneOfName, id: string) {
   return link(pathOfOne(what, id));
 }
 
+/** A session, with what it asked brought into view. */
+export function linkToAsked(session: string) {
+  return link(`${pathOfOne("session", session)}?show=asked`);
+}
+
 /** The handoffs in one state, of one session; an empty text leaves them all in. */
 export function linkToHandoffs(filter: { state: string; session: string }) {
   const chosen = Object.entries(filter).filter(([, value]) => value !== "");

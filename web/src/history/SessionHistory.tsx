@@ -1,9 +1,10 @@
 /** What a session handed over, its figures, and everything it asked or decided alone, newest first. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { isUnresolved } from "../api/escalation-list";
 import { sessionAsksQuery, sessionAssumptionsQuery } from "../api/queries";
 import type { Assumption, Escalation } from "../api/types";
-import { linkToOne } from "../app/routes";
+import { linkToOne, useParameter } from "../app/routes";
 import { SessionHandoffs } from "../handoffs/SessionHandoffs";
 import { SettledRow } from "../inbox/Rows";
 import { kindOf } from "../inbox/wording";
@@ -15,17 +16,34 @@ import { firstLine, plainText } from "../ui/plain-text";
 import { formatSeconds } from "../ui/time";
 import { figuresOf, timelineOf, type Entry } from "./timeline";
 
+const ASKED_HEADING = "section-asked";
+
+/** Brings what the session asked into view, and the focus there. */
+export function showAsked(): void {
+  const heading = document.getElementById(ASKED_HEADING);
+  heading?.scrollIntoView({ block: "start" });
+  heading?.focus({ preventScroll: true });
+}
+
 export function SessionHistory({ id }: { id: string }) {
+  const [wanted, setWanted] = useParameter("show");
   const asks = useInfiniteQuery(sessionAsksQuery(id));
   const assumptions = useQuery(sessionAssumptionsQuery(id)).data?.assumptions ?? [];
   const escalations = asks.data?.pages.flatMap((page) => page.escalations) ?? [];
   const total = asks.data?.pages[0]?.total ?? 0;
   const entries = timelineOf(escalations, assumptions, asks.hasNextPage);
+  // Once what it asked is there, which moves what stands below.
+  const isWanted = wanted === "asked" && asks.isSuccess;
+  useEffect(() => {
+    if (!isWanted) return;
+    setWanted("");
+    showAsked();
+  });
   return (
     <>
       <SessionHandoffs session={id} />
-      <section className="section" aria-labelledby="section-asked">
-        <h2 id="section-asked" className="section-title">
+      <section className="section" aria-labelledby={ASKED_HEADING}>
+        <h2 id={ASKED_HEADING} className="section-title" tabIndex={-1}>
           Asked and decided
         </h2>
         {asks.isPending && <Skeletons count={2} label="Reading what it asked" />}

@@ -18,7 +18,7 @@ import {
   unresolvedQuery,
 } from "../api/queries";
 import { HANDED } from "../api/handoff-queries";
-import { inputQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
+import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
 import { announce } from "../ui/announce";
@@ -31,7 +31,10 @@ const BURST_WINDOW = 60;
 /** From here on one read of the list is cheaper than many of single escalations. */
 const MANY = 6;
 const SIDE_WINDOW = 1_000;
-const RUN_EVENTS = new Set(["input.changed", "session_transition", "run.ended", "turn_ended"]);
+const RUN_EVENTS = new Set([
+  ...["input.wanted", "input.changed", "session_transition", "run.ended", "turn_ended"],
+  ...["worktree.changed", "worktree.released", "transcript.removed"],
+]);
 
 const changedEscalations = coalesce<string>(BURST_WINDOW, async (ids) => {
   if (ids.size > MANY) await refresh(["escalations"]);
@@ -45,7 +48,9 @@ const changedPlans = coalesce<string>(BURST_WINDOW, async (ids) => {
 
 /** What was typed shows at once, and so does how it ended; what it shows in between is read by time. */
 const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
-  const keys = [...ids].flatMap((id) => [transcriptQuery(id, true).queryKey, worktreeQuery(id, true).queryKey]);
+  const keys = [...ids].flatMap((id) =>
+    [transcriptQuery(id, true), worktreeQuery(id, true), inputsQuery(id)].map(({ queryKey }) => queryKey),
+  );
   await Promise.all(keys.map(refresh));
 });
 

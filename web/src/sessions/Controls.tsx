@@ -1,6 +1,6 @@
 /** What one can do to a session that Gemba started: type to it, interrupt it, stop it, which asks once. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { newConfirmId } from "../api/client";
 import { explain } from "../api/problem";
 import { queryClient, refresh, sessionsQuery } from "../api/queries";
@@ -9,9 +9,9 @@ import type { Session, SessionInput } from "../api/types";
 import { ReplyBox } from "../inbox/ReplyBox";
 import { useDraft } from "../inbox/useDraft";
 import { announce } from "../ui/announce";
-import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
+import { AskOnce, Failure } from "./AskOnce";
 import { inputWords, isAlive, whyNotTyped } from "./wording";
 
 export function Controls({ session }: { session: Session }) {
@@ -102,11 +102,6 @@ function Interrupt({ id, onSent }: { id: string; onSent: (input: SessionInput) =
 }
 
 function Stop({ id }: { id: string }) {
-  const [asking, setAsking] = useState(false);
-  const place = useRef<HTMLSpanElement>(null);
-  const yes = useRef<HTMLButtonElement>(null);
-  const first = useRef<HTMLButtonElement>(null);
-  useHandOverFocus(place);
   const stop = useMutation({
     mutationFn: (confirmId: string) => stopSession(id, confirmId),
     onSuccess: () => {
@@ -115,57 +110,15 @@ function Stop({ id }: { id: string }) {
     },
     onError: (error) => announce(`Not stopped. ${explain(error)}`),
   });
-  useEffect(() => {
-    if (asking) yes.current?.focus({ preventScroll: true });
-  }, [asking]);
-  const leave = () => {
-    setAsking(false);
-    requestAnimationFrame(() => first.current?.focus({ preventScroll: true }));
-  };
   return (
-    <span
-      ref={place}
-      className="bar stop-bar"
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || !asking) return;
-        event.preventDefault();
-        leave();
-      }}
-    >
-      {asking ? (
-        <>
-          <span className="bar-label">It and everything it started end. Its worktree and its branch stay.</span>
-          <button
-            ref={yes}
-            type="button"
-            className="button"
-            disabled={stop.isPending}
-            onClick={() => stop.mutate(newConfirmId())}
-          >
-            Stop it
-          </button>
-          <button type="button" className="quiet" onClick={leave}>
-            Let it run
-          </button>
-        </>
-      ) : (
-        <button ref={first} type="button" className="quiet" onClick={() => setAsking(true)}>
-          Stop…
-        </button>
-      )}
-      <Failure of="Not stopped" error={stop.error} />
-    </span>
-  );
-}
-
-function Failure({ of, error }: { of: string; error: Error | null }) {
-  if (error === null) return null;
-  return (
-    <p className="mark" data-tone="bad" role="alert">
-      <Icon name="warn" />
-      <span>
-        {of}. {plainText(explain(error))}
-      </span>
-    </p>
+    <AskOnce
+      opens="Stop…"
+      words="It and everything it started end. Its worktree and its branch stay."
+      yes="Stop it"
+      no="Let it run"
+      isPending={stop.isPending}
+      onYes={() => stop.mutate(newConfirmId())}
+      failure={<Failure of="Not stopped" error={stop.error} />}
+    />
   );
 }

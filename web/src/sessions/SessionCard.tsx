@@ -6,7 +6,9 @@ import { openOnEnter } from "../handoffs/open-on-enter";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
-import { endingOf, isAlive, lookOf, saysOf } from "./wording";
+import { formatWhole } from "../ui/time";
+import { NeedsYou } from "./NeedsYou";
+import { endingOf, isAlive, lookOf, saysOf, unsavedWords, usageWords, worktreeName } from "./wording";
 
 export function SessionCard({ session }: { session: Session }) {
   const { id, run = null } = session;
@@ -27,11 +29,11 @@ export function SessionCard({ session }: { session: Session }) {
         <header className="card-head">
           <Mark look={lookOf(session)} />
           {says !== null && <span>says: {says}</span>}
-          {session.needs_you && <strong className="needs-you">needs you</strong>}
+          <NeedsYou session={session} />
           <span>{plainText(session.agent_type)}</span>
           <span className="age">
             <span>
-              heard of <Age since={session.last_frame_at} ago />
+              <Age since={session.first_seen_at} /> old, heard of <Age since={session.last_frame_at} ago />
             </span>
           </span>
         </header>
@@ -52,12 +54,14 @@ export function SessionCard({ session }: { session: Session }) {
             {firstLine(title, 240)}
           </p>
         )}
-        {(run?.branch ?? null) !== null && (
-          <p className="card-hint handoff-for">
-            <Icon name="branch" size={14} />
-            <span>{plainText(run!.branch!)}</span>
-          </p>
-        )}
+        {run !== null && <Where session={session} run={run} />}
+        <p className="card-hint handoff-for">
+          <Icon name="coin" size={14} />
+          <span>
+            <span className="visually-hidden">Used: </span>
+            {usageWords(session.usage)}
+          </span>
+        </p>
         {ending !== null && (
           <p className="card-hint" dir="auto" data-trouble={lookOf(session).tone === "bad" || undefined}>
             {firstLine(ending, 400)}
@@ -65,5 +69,30 @@ export function SessionCard({ session }: { session: Session }) {
         )}
       </article>
     </li>
+  );
+}
+
+/** Its branch and its worktree, with what was only there when it was looked at. */
+function Where({ session, run }: { session: Session; run: NonNullable<Session["run"]> }) {
+  const unsaved = unsavedWords(session);
+  const isUnsaved = run.unsaved !== null && run.unsaved.dirty + run.unsaved.unmerged > 0;
+  const parts = [run.branch, run.folder !== null && worktreeName(run.folder), run.released_at !== null && "worktree released"];
+  const told = parts.filter((part) => typeof part === "string");
+  if (told.length === 0) return null;
+  return (
+    <p className="card-hint handoff-for">
+      <Icon name="branch" size={14} />
+      <span className="session-where">
+        {plainText(told.join(" · "))}
+        {unsaved !== null && (
+          <>
+            {" · "}
+            <span data-unsaved={isUnsaved || undefined} title={`Seen ${formatWhole(new Date(run.unsaved!.seen_at))}`}>
+              {unsaved}
+            </span>
+          </>
+        )}
+      </span>
+    </p>
   );
 }

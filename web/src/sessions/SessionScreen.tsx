@@ -6,16 +6,18 @@ import type { Session } from "../api/types";
 import { linkTo, linkToOne } from "../app/routes";
 import { useEscapeBack } from "../app/useEscapeBack";
 import { Mark } from "../handoffs/Mark";
-import { SessionHistory } from "../history/SessionHistory";
+import { SessionHistory, showAsked } from "../history/SessionHistory";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
 import { formatWhole } from "../ui/time";
 import { Words } from "../ui/Words";
 import { Controls } from "./Controls";
+import { InputsPart } from "./InputsPart";
+import { NeedsYou } from "./NeedsYou";
 import { Shown } from "./Shown";
 import { WorktreePart } from "./WorktreePart";
-import { endingOf, isAlive, lookOf, saysOf } from "./wording";
+import { endingOf, isAlive, lookOf, saysOf, usageWords } from "./wording";
 
 export function SessionScreen({ id }: { id: string }) {
   const session = useSession(id);
@@ -39,6 +41,7 @@ export function SessionScreen({ id }: { id: string }) {
           </article>
           <Shown session={session} />
           <WorktreePart session={session} />
+          <InputsPart session={session} />
         </>
       )}
       <SessionHistory id={id} />
@@ -65,7 +68,7 @@ function Now({ session }: { session: Session }) {
         {session.role !== null && `, ${session.role}`}
       </span>
       {says !== null && <span>says: {says}</span>}
-      {session.needs_you && <strong className="needs-you">needs you</strong>}
+      <NeedsYou session={session} onAsked={showAsked} />
       <span>
         last heard <Age since={session.last_frame_at} ago />
       </span>
@@ -82,6 +85,8 @@ function About({ session, run }: { session: Session; run: NonNullable<Session["r
     ["Note", session.note !== null && plainText(session.note)],
     ["Dispatch", run.dispatch_id !== null && <a {...linkToOne("dispatch", run.dispatch_id)}>{plainText(run.dispatch_id)}</a>],
     ["Started", `${run.started_at === null ? "not yet" : formatWhole(new Date(run.started_at))}, by ${plainText(run.started_by)}`],
+    ["Used", usageWords(session.usage)],
+    ["Released", run.released_at !== null && releasedWords(run)],
     ["Ended", run.ended_at !== null && formatWhole(new Date(run.ended_at))],
   ];
   return (
@@ -107,6 +112,20 @@ function About({ session, run }: { session: Session; run: NonNullable<Session["r
             </div>
           ))}
       </dl>
+    </>
+  );
+}
+
+/** When its worktree went, and where the rest of it is. */
+function releasedWords(run: NonNullable<Session["run"]>): React.ReactNode {
+  return (
+    <>
+      {formatWhole(new Date(run.released_at!))}
+      {run.kept_as !== null && (
+        <>
+          ; what was not committed is kept as <code>{plainText(run.kept_as)}</code>
+        </>
+      )}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { worktreeQuery } from "../api/session-queries";
 import type { Session, Worktree } from "../api/types";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
+import { Release } from "./Release";
 import { isAlive, worktreeWords } from "./wording";
 
 export function WorktreePart({ session }: { session: Session }) {
@@ -18,8 +19,13 @@ export function WorktreePart({ session }: { session: Session }) {
         {tree !== null && <span className="section-hint">{worktreeWords(tree).map((words) => plainText(words)).join(" · ")}</span>}
       </h2>
       {tree === null ? <p className="card-hint">{plainText(explain(error))}</p> : <Unsaved tree={tree} />}
+      {tree !== null && mayGo(session, tree) && <Release id={session.id} tree={tree} />}
     </section>
   );
+}
+
+function mayGo(session: Session, tree: Worktree): boolean {
+  return !isAlive(session) && (session.run?.ended_at ?? null) !== null && tree.branch !== null;
 }
 
 function Unsaved({ tree }: { tree: Worktree }) {

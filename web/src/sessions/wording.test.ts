@@ -1,7 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Session, Worktree } from "../api/types";
-import { endingOf, inputWords, livingFirst, lookOf, saysOf, whyNotTyped, worktreeWords } from "./wording.ts";
+import {
+  didNotArrive,
+  endingOf,
+  inputWords,
+  livingFirst,
+  lookOf,
+  needsWords,
+  releaseWords,
+  saysOf,
+  unsavedWords,
+  usageWords,
+  whyNotTyped,
+  worktreeName,
+  worktreeWords,
+} from "./wording.ts";
 
 const RUN: NonNullable<Session["run"]> = {
   title: "Do it",
@@ -86,16 +100,45 @@ test("the living come first, those that need somebody before the others, then wh
 test("an input says how far it got, and why no further", () => {
   assert.equal(inputWords({ state: "read", trouble: null }), "Typed, and read.");
   assert.equal(inputWords({ state: "not_typed", trouble: "the pane is gone" }), "Not typed. the pane is gone");
+  assert.equal(didNotArrive({ state: "typed", trouble: null }), false);
+  assert.equal(didNotArrive({ state: "typed", trouble: "killed while it typed" }), true);
+  assert.equal(didNotArrive({ state: "not_typed", trouble: null }), true);
 });
 
 test("a worktree says what is only there", () => {
   const tree: Worktree = {
     ...{ path: "/w", branch: "gemba/s", base_branch: "main", is_there: true, dirty: 0, files: [], ahead: 0 },
-    ...{ unmerged: 0, commits: [], unpushed: null, locked: null },
+    ...{ unmerged: 0, commits: [], unpushed: null, locked: null, seal: null },
   };
   assert.deepEqual(worktreeWords(tree), ["Nothing uncommitted", "no commits"]);
   assert.deepEqual(worktreeWords({ ...tree, dirty: 1, ahead: 2, unmerged: 2 }), [
     ...["1 file not committed", "2 commits that main does not have"],
   ]);
   assert.deepEqual(worktreeWords({ ...tree, ahead: 3, is_there: false }), ["Its folder is gone", "3 commits, all merged"]);
+});
+
+test("a release says what goes and where the rest is kept", () => {
+  const tree: Worktree = {
+    ...{ path: "/w", branch: "gemba/s", base_branch: "main", is_there: true, dirty: 0, files: [], ahead: 0 },
+    ...{ unmerged: 0, commits: [], unpushed: null, locked: null, seal: null },
+  };
+  assert.equal(releaseWords(tree), "Its folder and its branch go. Nothing is only there.");
+  assert.match(releaseWords({ ...tree, dirty: 2, unmerged: 1 }), /2 files not committed: .*; 1 commit not merged: kept on gemba\/s\.$/);
+});
+
+test("a card says what waits, what is only there and what it took", () => {
+  assert.equal(needsWords({ needs_you: false, waiting: 0 }), null);
+  assert.equal(needsWords({ needs_you: true, waiting: 0 }), "needs you");
+  assert.equal(needsWords({ needs_you: false, waiting: 1 }), "1 ask waits");
+  assert.equal(needsWords({ needs_you: true, waiting: 2 }), "needs you: 2 asks wait");
+  const seen = (dirty: number, unmerged: number) => session({}, { unsaved: { dirty, unmerged, seen_at: "2026-01-01T00:00:00Z" } });
+  assert.equal(unsavedWords(session()), null);
+  assert.equal(unsavedWords(seen(0, 0)), "nothing only there");
+  assert.equal(unsavedWords(seen(1, 2)), "1 file not committed, 2 commits not merged");
+  assert.equal(worktreeName("/srv/shop/.gemba/worktrees/s"), ".gemba/worktrees/s");
+  assert.equal(worktreeName("/srv/shop"), "/srv/shop");
+  assert.equal(usageWords(null), "–");
+  assert.equal(usageWords({ tokens_in: 12_345, tokens_out: 6, cost_usd_micros: 1_234_567 }), "12.3K tokens in, 6 out, $1.23");
+  assert.equal(usageWords({ tokens_in: null, tokens_out: 6, cost_usd_micros: null }), "– tokens in, 6 out, cost –");
+  assert.equal(usageWords({ tokens_in: 1, tokens_out: 6, cost_usd_micros: 900 }), "1 tokens in, 6 out, under $0.01");
 });

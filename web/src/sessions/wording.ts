@@ -1,5 +1,5 @@
 /** What a session is, does and came to, in words; and the order of the list. Pure. */
-import type { Session, SessionInput, Worktree } from "../api/types";
+import type { Session, SessionInput, Usage, Worktree } from "../api/types";
 import type { Look } from "../handoffs/wording.ts";
 
 export function isAlive({ lifecycle }: Pick<Session, "lifecycle">): boolean {
@@ -69,6 +69,11 @@ export function inputWords({ state, trouble }: Pick<SessionInput, "state" | "tro
   return trouble === null ? `${INPUTS[state]}.` : `${INPUTS[state]}. ${trouble}`;
 }
 
+/** It did not arrive, or nobody knows whether it did. */
+export function didNotArrive({ state, trouble }: Pick<SessionInput, "state" | "trouble">): boolean {
+  return state === "not_typed" || trouble !== null;
+}
+
 const newestFirst = (a: string, b: string) => Date.parse(b) - Date.parse(a);
 
 /** Those that live first, with those that need the operator in front; then what ended last. None moves by being heard of. */
@@ -88,4 +93,52 @@ export function worktreeWords(tree: Worktree): string[] {
   else if (tree.ahead !== null) parts.push(tree.ahead === 0 ? "no commits" : `${many(tree.ahead, "commit")}, all merged`);
   if (tree.unpushed !== null && tree.unpushed > 0) parts.push(`${tree.unpushed} not pushed`);
   return parts;
+}
+
+/** Whether it wants something of the operator, and how much; null when it does not. */
+export function needsWords({ needs_you: needs, waiting }: Pick<Session, "needs_you" | "waiting">): string | null {
+  if (waiting === 0) return needs ? "needs you" : null;
+  const asks = `${many(waiting, "ask")} ${waiting === 1 ? "waits" : "wait"}`;
+  return needs ? `needs you: ${asks}` : asks;
+}
+
+/** What was only in a worktree when it was looked at; null while nobody has. */
+export function unsavedWords(session: Session): string | null {
+  const seen = session.run?.unsaved ?? null;
+  if (seen === null) return null;
+  const parts = [
+    ...(seen.dirty > 0 ? [`${many(seen.dirty, "file")} not committed`] : []),
+    ...(seen.unmerged > 0 ? [`${many(seen.unmerged, "commit")} not merged`] : []),
+  ];
+  return parts.length === 0 ? "nothing only there" : parts.join(", ");
+}
+
+/** A worktree by the end of its path, which is all that differs. */
+export function worktreeName(folder: string): string {
+  const at = folder.lastIndexOf("/.gemba/worktrees/");
+  return at < 0 ? folder : folder.slice(at + 1);
+}
+
+/** What happens to all that is in a worktree when it is released. */
+export function releaseWords(tree: Worktree): string {
+  const kept = [
+    ...(tree.dirty > 0 ? [`${many(tree.dirty, "file")} not committed: kept under refs/gemba/released/`] : []),
+    ...((tree.unmerged ?? 0) > 0 ? [`${many(tree.unmerged ?? 0, "commit")} not merged: kept on ${tree.branch}`] : []),
+  ];
+  if (kept.length === 0) return "Its folder and its branch go. Nothing is only there.";
+  return `Its folder goes, with all that is listed above. ${kept.join("; ")}.`;
+}
+
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const tokens = (count: number | null) => (count === null ? "–" : compact.format(count));
+
+/** Tokens in and out, and what they cost; a dash for what nobody has told. */
+export function usageWords(usage: Usage | null): string {
+  if (usage === null) return "–";
+  return `${tokens(usage.tokens_in)} tokens in, ${tokens(usage.tokens_out)} out, ${costOf(usage.cost_usd_micros)}`;
+}
+
+function costOf(micros: number | null): string {
+  if (micros === null) return "cost –";
+  return micros > 0 && micros < 5_000 ? "under $0.01" : `$${(micros / 1_000_000).toFixed(2)}`;
 }
