@@ -65,7 +65,7 @@ fuzz: setup system ## the properties over drawn input, in full; SEED=… repeats
 	$(FULL) -m fuzz --hypothesis-seed $(SEED) $(ARGS)
 
 test-clients: setup system ## real agent clients from npm, with a scripted model and no network
-	scripts/agent-client claude-code codex mcp-inspector mcp-conformance || echo "==> going on with the others"
+	scripts/agent-client claude-code codex gemini-cli opencode mcp-inspector mcp-conformance || echo "==> going on with the others"
 	$(PYTEST) -m clients $(ARGS)
 
 lock: $(VENV) ## pin the newest versions that pyproject.toml allows

@@ -35,6 +35,16 @@ def codex_program() -> Path:
 
 
 @pytest.fixture(scope="session")
+def gemini_program() -> Path:
+    return installed("gemini-cli", "gemini")
+
+
+@pytest.fixture(scope="session")
+def opencode_program() -> Path:
+    return installed("opencode", "opencode")
+
+
+@pytest.fixture(scope="session")
 def conformance_program() -> Path:
     return installed("mcp-conformance", "conformance")
 

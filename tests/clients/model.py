@@ -13,10 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
 from typing import Any
 
-from tests.clients.dialects import Dialect, Turn, messages, responses
+from tests.clients.dialects import Dialect, Turn, chat, generate, messages, responses
 from tests.clients.script import Step
 
-DIALECTS: tuple[Dialect, ...] = (messages, responses)
+DIALECTS: tuple[Dialect, ...] = (messages, responses, generate, chat)
 
 
 class Model:

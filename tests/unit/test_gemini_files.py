@@ -5,6 +5,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from gemba.errors import Unusable
 from gemba.sessions.agents import gemini_files
 from gemba.sessions.agents.given import Given, Where
 
@@ -34,9 +37,10 @@ def test_everything_of_the_user_is_there_by_a_link(tmp_path: Path) -> None:
         f"gemini/{name}": home / name
         for name in (
             *(".env", ".agents", ".gemini/settings.json", ".gemini/tmp"),
-            *(".gemini/policies/mine.toml", ".gemini/extensions/theirs"),
+            ".gemini/extensions/theirs",
         )
     }
+    assert made.files["gemini/.gemini/policies/mine.toml"] == "mine"  # a link there is passed over
 
 
 def test_beside_it_are_the_server_and_the_permission_to_use_it(tmp_path: Path) -> None:
@@ -52,6 +56,14 @@ def test_beside_it_are_the_server_and_the_permission_to_use_it(tmp_path: Path) -
         ("allow", ["gemba-ask", "gemba-state"], None),
         ("allow", None, "gemba"),
     ]
+
+
+def test_rules_that_cannot_be_read_are_not_left_out(tmp_path: Path) -> None:
+    make(tmp_path / "home", ".gemini/policies/mine.toml")
+    (tmp_path / "home/.gemini/policies/mine.toml").write_bytes(b"\xff")
+
+    with pytest.raises(Unusable, match=r"mine\.toml: it is not UTF-8"):
+        given(tmp_path, HOME=str(tmp_path / "home"))
 
 
 def test_nothing_is_written_through_an_extension_of_the_same_name(tmp_path: Path) -> None:
