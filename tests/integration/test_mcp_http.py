@@ -53,6 +53,8 @@ def test_the_token_the_host_and_the_origin_are_judged_as_for_the_api(api: Api) -
     assert refused(post(Origin="http://evil.example"), 403, "origin_refused")
     assert refused(api.request("GET", "/mcp", Authorization=""), 401, "token_missing")
     assert refused(api.request("POST", "/mcp/", GREETING), 405, "method_not_allowed")
+    # A client that is not let in looks for a way to sign in, and must not take the page for one.
+    assert refused(api.request("GET", "/.well-known/oauth-protected-resource/mcp", Authorization=""), 404, "not_found")
     assert post(Origin=api.url).status == 200
     assert api.request("POST", "/mcp", {"text": "x" * 1_100_000}, Accept=ACCEPT).status == 413
 

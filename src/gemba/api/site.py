@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -11,6 +12,8 @@ from starlette.staticfiles import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
 
+# Where programs look for what a server offers, an MCP client for a way to sign in: none of the page's own paths.
+_WELL_KNOWN = ".well-known/"
 _NOT_BUILT = "The page is not built. In a checkout, `make web` builds it.\n"
 
 
@@ -24,6 +27,8 @@ def routes() -> list[BaseRoute]:
 def page(request: Request) -> Response:
     """A file of the build by its exact name, else the index."""
     name = request.path_params["path"]
+    if name.startswith(_WELL_KNOWN):
+        raise HTTPException(404)
     if name in _top_files():
         return FileResponse(PAGE / name, headers={"Cache-Control": "no-cache"})
     if not (PAGE / "index.html").is_file():
