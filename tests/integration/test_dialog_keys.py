@@ -153,7 +153,7 @@ def test_a_key_is_known_for_few_dialogs(tool: str | None, decision: str | None, 
     ("screen", "is_one"),
     [
         (" Proceed?\n > 1. Yes\n   2. Yes, and more\n   3. No\n\n Esc to cancel · Tab to amend\n", True),
-        (" Proceed?\n   1. Yes    │ beside it\n > 2. No\n\n Esc to cancel\n", True),
+        (" Proceed?\n   1. Yes    │ beside it\n > 2. No\n\n Esc to cancel │\n" + "           │\n" * 20, True),
         (" Proceed?\n > 1. Yes, and accept all edits\n   2. No\n\n Esc to cancel\n", False),
         (" > 1. Yes\n   2. No\n", False),
         (" > 1. Yes\n Esc to cancel\n" + "more\n" * 20, False),

@@ -20,24 +20,30 @@ from gemba.sessions.backends.backend import Backend, RunFolder
 from gemba.store.database import Database
 
 _ELSE = "give the answer in the agent's window"
-_CLOSES_WITHIN = 3.0  # seconds
+_WITHIN = 3.0  # seconds until a dialog of which frames tell is drawn, and until one whose key was pressed is gone
 _GLANCE = 0.1
 
 
 def press(database: Database, backend: Backend, folder: RunFolder, row: Row[Any]) -> None:
     """Press the key of an input row in the dialog that it is about."""
+    if not _becomes(True, backend, folder):
+        raise Conflict(f"the dialog does not look as Gemba knows it: {_ELSE}", code="dialog_unknown")
     with database.read() as connection:
         prompts = store.open_prompts(connection, row.session_id)
     if [prompt.ref for prompt in prompts] != [row.ref]:
         raise Conflict(f"the dialog was closed, or another one is open as well: {_ELSE}", code="dialog_not_open")
-    if not is_shown(backend.screen(folder)):
-        raise Conflict(f"the dialog does not look as Gemba knows it: {_ELSE}", code="dialog_unknown")
     backend.press(folder, [row.text])
-    until = time.monotonic() + _CLOSES_WITHIN
-    while is_shown(backend.screen(folder)):
+    if not _becomes(False, backend, folder):
+        raise Conflict(f"the dialog stayed when its key was pressed: {_ELSE}", code="dialog_stays")
+
+
+def _becomes(shown: bool, backend: Backend, folder: RunFolder) -> bool:
+    until = time.monotonic() + _WITHIN
+    while is_shown(backend.screen(folder)) is not shown:
         if time.monotonic() > until:
-            raise Conflict(f"the dialog stayed when its key was pressed: {_ELSE}", code="dialog_stays")
+            return False
         time.sleep(_GLANCE)
+    return True
 
 
 def told(row: Row[Any], trouble: str | None) -> list[Draft]:

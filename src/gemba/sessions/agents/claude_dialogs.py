@@ -15,8 +15,9 @@ REFUSAL = "Escape"
 _TOOLS = frozenset({"Bash", "Edit", "Write"})
 _KEYS = {"yes": "1", "no": REFUSAL}
 _LOWEST = 15  # lines of the screen, where the list is; above it stands what the agent wants to do
-# The marked choice has an angle in front of it; a bar parts what stands beside the conversation.
-_LIST = re.compile(r"^ *(?:\u276f )?1\. Yes *(?:\u2502[^\n]*)?$.*^ *Esc to cancel\b", re.MULTILINE | re.DOTALL)
+_BESIDE = re.compile(r" *\u2502.*$", re.MULTILINE)  # a bar parts what the client shows beside the conversation
+# The choice that Enter would take has an angle in front of it.
+_LIST = re.compile(r"^ *(?:\u276f )?1\. Yes *$.*^ *Esc to cancel\b", re.MULTILINE | re.DOTALL)
 
 
 def key_for(tool: str | None, decision: str | None) -> str | None:
@@ -26,4 +27,5 @@ def key_for(tool: str | None, decision: str | None) -> str | None:
 
 def is_shown(screen: str) -> bool:
     """Whether a screen shows a dialog in which the keys mean what is said here."""
-    return _LIST.search("\n".join(screen.rstrip().split("\n")[-_LOWEST:])) is not None
+    lines = _BESIDE.sub("", screen).rstrip().split("\n")
+    return _LIST.search("\n".join(lines[-_LOWEST:])) is not None
