@@ -95,10 +95,9 @@ _REPLIES = Filter(
     )
     | {f"assumption.{end}" for end in ("overturned", "sent", "undelivered", "delivered")}
 )
-_SESSIONS = Filter(
-    frozenset({"session.wanted", "session.unwanted", "input.wanted", "input.changed"})
-    | {"permission_settled"}  # what waits for a dialog can be typed then
-)
+_SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
+# What waits for a dialog, or for its agent to come up, can be typed then.
+_INPUTS = Filter(frozenset({"input.wanted", "permission_settled", "session_transition"}))
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _RETRY_SECONDS = 2.0
 _STALL_SECONDS = 30.0
@@ -225,6 +224,7 @@ class App:
                         self.signal.listen(hub.nudge),
                         self._follow_logs(),
                         self._keep_sessions(hub, alone),
+                        self._type_to_agents(hub),
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
                         self._ring_alarms(hub),
@@ -282,10 +282,18 @@ class App:
             await patiently(self.keeping.take_over, "sessions")
         while True:
             seen = hub.last
-            alive = await patiently(self.keeping.keep, "sessions")
+            alive = await patiently(self.keeping.reconcile, "sessions")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_GLANCE_SECONDS if alive else None):
                     await first_of(hub.wait_for(seen, _SESSIONS), readable(self.keeping.ends))
+
+    async def _type_to_agents(self, hub: Hub) -> None:
+        while True:
+            seen = hub.last
+            unreached = await patiently(self.keeping.typist.type_waiting, "inputs")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_GLANCE_SECONDS if unreached else None):
+                    await hub.wait_for(seen, _INPUTS)
 
     async def _deliver(self, hub: Hub) -> None:
         while True:

@@ -121,13 +121,24 @@ ACTIONS = (
 )
 
 
-def next_of(connection: Connection, session_ids: Sequence[str]) -> list[Row[Any]]:
-    """What can be typed now: every interrupt and key, and the eldest text of each session that has no dialog open."""
-    waits = (inputs.c.session_id.in_(session_ids), inputs.c.state == InputState.WAITING)
-    query = select(inputs, sessions.c.prompts).join(sessions, sessions.c.id == inputs.c.session_id).where(*waits)
+def on_hand(connection: Connection, origin: str, workspace: str) -> Sequence[Row[Any]]:
+    """What waits, or is being typed, for the agents that run here, the eldest first; each with its agent, and with the
+    dialogs that its session has open."""
+    query = (
+        select(inputs, sessions.c.prompts, runs.runs.c.agent)
+        .join(runs.runs, runs.runs.c.session_id == inputs.c.session_id)
+        .join(sessions, sessions.c.id == inputs.c.session_id)
+        .where(*runs.running_here(origin, workspace), inputs.c.state.in_((InputState.WAITING, InputState.TYPING)))
+    )
+    return connection.execute(query.order_by(inputs.c.at, inputs.c.id)).all()
+
+
+def next_of(waiting: Sequence[Row[Any]]) -> list[Row[Any]]:
+    """What can be typed now: every interrupt and key, and the eldest other one of each session that has no dialog
+    open."""
     found: list[Row[Any]] = []
     met: set[str] = set()
-    for row in connection.execute(query.order_by(inputs.c.at, inputs.c.id)):
+    for row in waiting:
         if row.kind in ("interrupt", "key"):  # whoever presses a key looks first what it would decide
             found.append(row)
         elif row.session_id not in met:
@@ -135,12 +146,6 @@ def next_of(connection: Connection, session_ids: Sequence[str]) -> list[Row[Any]
             if row.prompts == "[]":
                 found.append(row)
     return found
-
-
-def interrupted_typing(connection: Connection, session_ids: Sequence[str]) -> list[Row[Any]]:
-    """What was being typed when whoever typed it was killed."""
-    typing = (inputs.c.session_id.in_(session_ids), inputs.c.state == InputState.TYPING)
-    return list(connection.execute(select(inputs).where(*typing).order_by(inputs.c.at, inputs.c.id)))
 
 
 def at_rest(connection: Connection, session_ids: Sequence[str]) -> Sequence[str]:
@@ -192,9 +197,18 @@ def get(connection: Connection, id: str) -> Row[Any]:
     return connection.execute(select(inputs).where(inputs.c.id == id)).one()
 
 
-def move(tx: Transaction, row: Row[Any], state: InputState, trouble: str | None = None) -> bool:
-    """False when it is not any more what it was: somebody else types it, or its client was quicker to say so."""
-    still = (inputs.c.id == row.id, inputs.c.state == row.state)
+def lock_free(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Those of these that nobody else changes at this moment: who changes several waits for none of them."""
+    free = select(inputs.c.id).where(inputs.c.id.in_(ids)).with_for_update(skip_locked=True)
+    return set(tx.connection.execute(free).scalars())
+
+
+def move(
+    tx: Transaction, row: Row[Any], state: InputState, trouble: str | None = None, was: InputState | None = None
+) -> bool:
+    """False when it is not any more what it was, in the row or since: somebody else types it, or its client was quicker
+    to say so."""
+    still = (inputs.c.id == row.id, inputs.c.state == (was or row.state))
     values = {"state": state.value, "trouble": trouble, "changed_at": tx.now}
     if not tx.connection.execute(update(inputs).where(*still).values(values)).rowcount:
         return False

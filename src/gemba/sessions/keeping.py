@@ -24,7 +24,7 @@ from gemba import clock
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError, NotFound
 from gemba.event import Draft
-from gemba.sessions import dialog_keys, inputs, runs, store, unknown_runs
+from gemba.sessions import inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
 from gemba.sessions.agents.agent import Agent, environment_of
 from gemba.sessions.agents.given import Given, Where
@@ -33,22 +33,20 @@ from gemba.sessions.agents.preamble import compose
 from gemba.sessions.backends.backend import Backend, Observation, RunFolder, Seen, Start, run_folder
 from gemba.sessions.backends.run_folder import Keeper, own_program, read_keeper
 from gemba.sessions.backends.run_lock import ALREADY_STARTING
-from gemba.sessions.inputs import InputState, IsAwaited
+from gemba.sessions.inputs import IsAwaited
 from gemba.sessions.living_keepers import LivingKeepers
 from gemba.sessions.reconcile import Ending, Found, Run, plan
 from gemba.sessions.session import Lifecycle, Transcript
+from gemba.sessions.typist import Tell, Typist
 from gemba.sessions.worktrees import worktree
-from gemba.store.database import REFUSALS, Database, Transaction
+from gemba.store.database import REFUSALS, Database
 
 _AT_ONCE = 8  # sessions that are started, or stopped, beside each other
-_UNSURE = "Gemba was killed while it typed this: whether it arrived is not known"
 _GRACE = 5.0  # seconds between a request to end and force
 # Of the server's own surroundings, what must not reach an agent: it has its own, or none.
 _NOT_PASSED_ON = ("GEMBA_", "TMUX", "CLAUDECODE", "CLAUDE_CODE_")
 
 log = structlog.get_logger("gemba.sessions")
-
-Tell = Callable[[Transaction, Sequence[Draft]], None]
 
 
 class Keeping:
@@ -74,9 +72,16 @@ class Keeping:
         self._is_awaited = is_awaited
         self._troubles: dict[str, str] = {}
         self._keepers = LivingKeepers()
+        self.typist = Typist(database, origin, str(workspace.root), self._reach, tell)
 
     def keep(self) -> bool:
-        """One round; whether anything lives, so that there is more to come."""
+        """One round, and all that can be typed then; whether anything lives, so that there is more to come."""
+        alive = self.reconcile()
+        self.typist.type_all()
+        return alive
+
+    def reconcile(self) -> bool:
+        """What runs is what is wanted; whether anything lives."""
         rows = {row.session_id: row for row in self._rows()}
         if not rows:
             return False
@@ -91,7 +96,6 @@ class Keeping:
             list(pool.map(lambda id: self._alone(self._start, rows[id]), made.starts))
             living = [id for id in rows if id not in {*made.stops, *(ending.session_id for ending in made.ends)}]
             self._close_driven([rows[id] for id in living])
-            list(pool.map(lambda each: self._alone(self._type, rows[each.session_id], each), self._to_type(living)))
         changed = [*made.starts, *(ending.session_id for ending in made.ends)]
         for name in {runs.agent_of(rows[id]).backend for id in changed}:
             self._backends[name].close()
@@ -166,6 +170,9 @@ class Keeping:
     def _backend(self, row: Row[Any]) -> Backend:
         return self._backends[runs.agent_of(row).backend]
 
+    def _reach(self, row: Row[Any]) -> tuple[Backend, RunFolder]:
+        return self._backend(row), self._folder(row.session_id)
+
     def _folder(self, session_id: str) -> RunFolder:
         return run_folder(self._home, session_id)
 
@@ -197,50 +204,13 @@ class Keeping:
         if not driven:
             return
         with self._database.read() as connection:
-            at_rest = inputs.at_rest(connection, list(driven))
+            at_rest = [id for id in inputs.at_rest(connection, list(driven)) if not self._is_awaited(connection, id)]
         for session_id in at_rest:
             self._alone(self._close, driven[session_id])
 
     def _close(self, row: Row[Any]) -> None:
         with self._database.transaction() as tx:
             inputs.close(tx, row.session_id, self._is_awaited)
-
-    def _to_type(self, living: Sequence[str]) -> list[Row[Any]]:
-        with self._database.read() as connection:
-            unsure, due = inputs.interrupted_typing(connection, living), inputs.next_of(connection, living)
-        if unsure:
-            with self._database.transaction() as tx:
-                for row in unsure:
-                    if row.kind == "close":  # twice is as once
-                        inputs.move(tx, row, InputState.WAITING)
-                    else:
-                        inputs.move(tx, row, InputState.TYPED, _UNSURE)
-                    if row.kind == "key":
-                        self._tell(tx, dialog_keys.told(row, _UNSURE))
-        return due
-
-    def _type(self, run: Row[Any], row: Row[Any]) -> None:
-        backend, folder = self._backend(run), self._folder(row.session_id)
-        with self._database.transaction() as tx:
-            if not inputs.move(tx, row, InputState.TYPING):
-                return
-            typing = inputs.get(tx.connection, row.id)
-        trouble: str | None = None
-        try:
-            if row.kind == "interrupt":
-                backend.interrupt(folder)
-            elif row.kind == "close":
-                backend.press(folder, ["C-d"])
-            elif row.kind == "key":
-                dialog_keys.press(self._database, backend, folder, row)
-            else:
-                backend.send(folder, row.text)
-        except GembaError as error:
-            trouble = error.message
-        with self._database.transaction() as tx:
-            inputs.move(tx, typing, InputState.TYPED if trouble is None else InputState.NOT_TYPED, trouble)
-            if row.kind == "key":
-                self._tell(tx, dialog_keys.told(row, trouble))
 
     def _make_tree(self, row: Row[Any]) -> worktree.Worktree | None:
         return worktree.make(str(self._workspace.root), row.session_id, self._lives) if row.own_tree else None

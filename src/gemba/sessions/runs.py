@@ -15,6 +15,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Index,
     Integer,
@@ -96,10 +97,19 @@ def living(connection: Connection, run_ids: Sequence[str]) -> set[str]:
     return set(connection.execute(select(runs.c.run_id).where(*mine)).scalars())
 
 
+def running_here(origin: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
+    """Of a row: its agent was seen to run, and is not to stop."""
+    return (*_kept(origin, workspace), runs.c.wanted, runs.c.started_at.is_not(None))
+
+
+def _kept(origin: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
+    return runs.c.origin == origin, runs.c.workspace == workspace, runs.c.ended_at.is_(None)
+
+
 def to_keep(connection: Connection, origin: str, workspace: str) -> Sequence[Row[Any]]:
     """What has not ended, the eldest first."""
-    mine = (runs.c.origin == origin, runs.c.workspace == workspace, runs.c.ended_at.is_(None))
-    return connection.execute(select(runs).where(*mine).order_by(runs.c.created_at, runs.c.session_id)).all()
+    mine = select(runs).where(*_kept(origin, workspace))
+    return connection.execute(mine.order_by(runs.c.created_at, runs.c.session_id)).all()
 
 
 def add(tx: Transaction, agent: Agent, **facts: Any) -> None:
