@@ -2370,7 +2370,7 @@ export interface components {
             id: string;
             session_id: string;
             /** @enum {unknown} */
-            kind: "close" | "interrupt" | "text";
+            kind: "close" | "interrupt" | "key" | "text";
             text: string;
             by: string;
             ref: string | null;

@@ -267,7 +267,10 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           <Choices choices={choices} disabled={!answerable || plan.isUnread || BUSY.includes(mode)} onChoose={choose} />
         )}
         {escalation.channel === "notification" && !done && !settled && (
-          <p className="card-hint">Give the answer in the agent’s own window too: Gemba cannot press its keys yet.</p>
+          <p className="card-hint">
+            A plain yes or no is given with a key where Gemba runs the agent and knows the dialog; else give it in the
+            agent’s own window too.
+          </p>
         )}
         {done && <p className="settled">{deed.variables?.words}…</p>}
         {late && <p className="card-hint">Its time ran out; your answer becomes the agent’s next turn.</p>}

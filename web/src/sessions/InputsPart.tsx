@@ -29,7 +29,7 @@ export function InputsPart({ session }: { session: Session }) {
   );
 }
 
-const KINDS = { text: null, interrupt: "Interrupted", close: "Asked to end" } as const;
+const KINDS = { text: null, interrupt: "Interrupted", close: "Asked to end", key: "A key for a dialog" } as const;
 
 function InputRow({ input }: { input: SessionInput }) {
   const failed = didNotArrive(input);
