@@ -46,6 +46,27 @@ def refused(floor: FlowFloor, id: str, verb: str, **body: Any) -> Conflict:
     return error.value
 
 
+def test_a_reply_that_is_read_before_anybody_saw_to_it_needs_nobody(open_floor: OpenFloor) -> None:
+    floor = open_floor()
+    id = answered(floor)
+    assert [one.split("/")[:2] for one in floor.wanted()] == [["deliver", id]]
+
+    floor.say("GembaReplyRead", {"event_id": id})
+
+    assert (floor.get(id).delivery, floor.wanted()) == ("delivered", [])
+
+
+def test_a_reply_is_seen_to_though_somebody_sets_the_clock_back(open_floor: OpenFloor) -> None:
+    floor = open_floor()
+    floor.start()
+    answered(floor)
+
+    floor.jump(hours=-1)
+
+    floor.at_rest()
+    assert len(floor.wanted()) == 1
+
+
 # ---- held back -----------------------------------------------------------------------------------------------------
 
 

@@ -138,6 +138,7 @@ _UNANSWERED: dict[str, Any] = {
     "attempts": 0,
     "late": False,
 }
+_REST = clock.SECOND  # which is the shortest time too for which an answer is held back, or is not yet undelivered
 
 
 # ---- moves ------------------------------------------------------------------------------------------------------
@@ -249,7 +250,12 @@ def watch(tx: Transaction, ids: Sequence[str]) -> None:
 def deliver(tx: Transaction, id: str) -> None:
     """Have its reply seen to until it is read. The moment tells this delivery from one before it."""
     tx.connection.execute(update(escalations).where(escalations.c.id == id).values(delivery_since=tx.now))
-    wanted.want(tx, "deliver", [Call(f"deliver/{id}/{tx.now}", {"id": id, "since": tx.now})])
+    # Most replies are read within the rest, and need nothing else.
+    wanted.want(tx, "deliver", [Call(_delivery(id, tx.now), {"id": id, "since": tx.now})], rest=_REST)
+
+
+def _delivery(id: str, since: int) -> str:
+    return f"deliver/{id}/{since}"
 
 
 def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str | None = None) -> bool:
@@ -264,6 +270,7 @@ def set_delivery(tx: Transaction, row: Row[Any], delivery: Delivery, note: str |
         return False
     if delivery is Delivery.DELIVERED:
         reply.turn_over(tx, row.id)
+        wanted.unwant(tx, _delivery(row.id, row.delivery_since))
     tx.emit(Draft(f"escalation.{delivery}", {"note": note}, row.session_id, row.id))
     return True
 

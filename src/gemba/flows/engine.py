@@ -15,7 +15,8 @@ DBOS is one to a process, and so is an `Engine` that runs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -214,11 +215,13 @@ class Engine:
         await self._begin_missing()
         while not hub.closed:
             seen = hub.last
-            while new := await self._read(partial(wanted.to_start, origin=self._origin)):
-                for flow in new:
+            while due := _due(waiting := await self._read(partial(wanted.to_start, origin=self._origin))):
+                for flow in due:
                     await self._begin(flow)
-                await self._change(partial(wanted.mark_started, ids=[flow.id for flow in new]))
-            await hub.wait_for(seen, self._news)
+                await self._change(partial(wanted.mark_started, ids=[flow.id for flow in due]))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_rest(waiting)):
+                    await hub.wait_for(seen, self._news)
 
     async def _begin_missing(self) -> None:
         """What is wanted and has no run: the engine's tables were lost, or a process died before it began one anew."""
@@ -306,6 +309,17 @@ class Engine:
 
     async def _change(self, verb: Callable[[Transaction], T]) -> T:
         return await change_patiently(self._database, verb, "flows")
+
+
+def _due(waiting: Sequence[Wanted]) -> list[Wanted]:
+    """One that would rest for longer than any was wanted before somebody set the clock back."""
+    now = clock.now()
+    return [flow for flow in waiting if not now < flow.at <= now + wanted.LONGEST_REST]
+
+
+def _rest(waiting: Sequence[Wanted]) -> float | None:
+    """Seconds until the first of them is due."""
+    return max(0.0, (waiting[0].at - clock.now()) / clock.SECOND) if waiting else None
 
 
 async def _persevere(work: Callable[[], Awaitable[None]]) -> None:

@@ -5,6 +5,8 @@ A flow is wanted in the transaction of the change that makes it necessary, so it
 its row goes when it is over. A row without a run, after a crash between the two or because the engine's tables were
 lost, is simply started again: an id runs once, and every step of a flow is safe to repeat.
 
+One that may soon be needless rests before it begins: if it is not wanted any more by then, it never costs a run.
+
 A flow that needs what only one home has, as the files of its machine, is wanted for that origin: no other one starts
 it, and one that takes it over from the dead gives it back, to be run when a process of its origin lives again.
 """
@@ -33,6 +35,7 @@ from sqlalchemy import (
     update,
 )
 
+from gemba import clock
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 
@@ -42,13 +45,15 @@ flows = Table(
     Column("id", Text, primary_key=True),
     Column("name", Text, nullable=False),
     Column("args", Text, nullable=False),
-    Column("at", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),  # from when on it is to run
     Column("run", Integer, nullable=False),  # which try this is; it grows when one ended in an error
     Column("started", Boolean, nullable=False),
     Column("trouble", Text),  # why the last run ended before its end
     Column("origin", Text),  # the home that alone can run it; none: every one can
     Index("flows_to_start", "started", "at", "id"),
 )
+
+LONGEST_REST = 60 * clock.SECOND
 
 _PAGE = 500
 
@@ -61,6 +66,7 @@ class Wanted(msgspec.Struct, frozen=True):
     args: dict[str, Any]
     run: int
     origin: str | None = None  # that alone can run it
+    at: int = 0  # from when on
 
     @property
     def run_id(self) -> str:
@@ -74,14 +80,14 @@ class Call(NamedTuple):
     args: dict[str, Any]
 
 
-def want(tx: Transaction, name: str, calls: Sequence[Call], *, origin: str | None = None) -> None:
-    """Have a flow run, once for each call. Wanting an id that is wanted already changes nothing."""
+def want(tx: Transaction, name: str, calls: Sequence[Call], *, origin: str | None = None, rest: int = 0) -> None:
+    """Have a flow run, once for each call, after a rest. Wanting an id that is wanted already changes nothing."""
     rows = [
         {
             "id": call.id,
             "name": name,
             "args": msgspec.json.encode(call.args).decode(),
-            "at": tx.now,
+            "at": tx.now + rest,
             "run": 1,
             "started": False,
             "origin": origin,
@@ -91,8 +97,13 @@ def want(tx: Transaction, name: str, calls: Sequence[Call], *, origin: str | Non
     tx.insert_new(flows, rows, "id")
 
 
+def unwant(tx: Transaction, id: str) -> None:
+    """It is needless, unless it was begun: then it comes to its own end."""
+    tx.connection.execute(delete(flows).where(flows.c.id == id, ~flows.c.started))
+
+
 def to_start(connection: Connection, origin: str) -> list[Wanted]:
-    """The first of those that nobody has started and that this origin can run."""
+    """The first of those that nobody has started and that this origin can run; some may rest."""
     query = select(flows).where(~flows.c.started, _can_run(origin)).order_by(flows.c.at, flows.c.id).limit(_PAGE)
     return [_wanted(row) for row in connection.execute(query)]
 
@@ -104,7 +115,10 @@ def unfinished(connection: Connection, origin: str) -> list[Wanted]:
 
 
 def mark_started(tx: Transaction, ids: list[str]) -> None:
-    tx.connection.execute(update(flows).where(flows.c.id.in_(ids)).values(started=True))
+    """But for those that somebody ends at this moment: who changes several waits for none of them."""
+    free = select(flows.c.id).where(flows.c.id.in_(ids)).with_for_update(skip_locked=True)
+    mine = list(tx.connection.execute(free).scalars())
+    tx.connection.execute(update(flows).where(flows.c.id.in_(mine)).values(started=True))
 
 
 def finish(tx: Transaction, id: str) -> None:
@@ -150,4 +164,4 @@ def _can_run(origin: str) -> ColumnElement[bool]:
 
 
 def _wanted(row: Row[Any]) -> Wanted:
-    return Wanted(row.id, row.name, msgspec.json.decode(row.args), row.run, row.origin)
+    return Wanted(row.id, row.name, msgspec.json.decode(row.args), row.run, row.origin, row.at)
