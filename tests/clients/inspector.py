@@ -7,7 +7,10 @@ but what is named here.
 
 import json
 import os
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,20 +73,33 @@ class Inspector:
 
     def tools(self, door: Door) -> list[dict[str, Any]]:
         """Every tool as it is listed; the inspector judges their schemas, too, and finds nothing wrong with them."""
-        code, told = _ended(self._start(door, "--method", "tools/list", "--strict"))
+        with self._running(door, "--method", "tools/list", "--strict") as process:
+            code, told = _answer(process)
         assert (code, told.get("schemaFindings", [])) == (0, []), told
         found: list[dict[str, Any]] = told["result"]["tools"]
         return found
 
-    def call(self, door: Door, tool: str, **given: Any) -> Called:
-        return called(self.calling(door, tool, **given))
+    def turned_away(self, door: Door) -> str:
+        """Why it is not let in."""
+        with self._running(door, "--method", "tools/list", "--stored-auth-only") as process:
+            _, errors = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 3, errors
+        return str(json.loads(errors)["error"]["message"])
 
-    def calling(self, door: Door, tool: str, **given: Any) -> Process:
+    def call(self, door: Door, tool: str, **given: Any) -> Called:
+        with self.calling(door, tool, **given) as process:
+            return called(process)
+
+    @contextmanager
+    def calling(self, door: Door, tool: str, **given: Any) -> Iterator[Process]:
         """A call at work, for tests that do something meanwhile."""
         arguments = ("--tool-name", tool, "--tool-args-json", json.dumps(given))
-        return self._start(door, "--method", "tools/call", *arguments)
+        with self._running(door, "--method", "tools/call", *arguments) as process:
+            yield process
 
-    def _start(self, door: Door, *words: str) -> Process:
+    @contextmanager
+    def _running(self, door: Door, *words: str) -> Iterator[Process]:
+        """The program; it is gone afterwards, with the server that it may have started, whatever happened."""
         command = [
             str(ROOT / "scripts/with-node"),
             str(self._program),
@@ -93,32 +109,35 @@ class Inspector:
             "--format",
             "json",
         ]
-        return self._island.do(
+        process = self._island.do(
             lambda: subprocess.Popen(
                 command,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         )
+        with process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 def called(process: Process) -> Called:
     """Its exit code tells what its answer says."""
-    code, told = _ended(process)
+    code, told = _answer(process)
     result = told["result"]
     (content,) = result["content"]
     assert code == (5 if result.get("isError") else 0), told
     return Called(bool(result.get("isError")), content["text"], result.get("structuredContent", {}))
 
 
-def _ended(process: Process) -> tuple[int, dict[str, Any]]:
-    with process:
-        try:
-            printed, errors = process.communicate(timeout=PATIENCE)
-        finally:
-            process.kill()
+def _answer(process: Process) -> tuple[int, dict[str, Any]]:
+    printed, errors = process.communicate(timeout=PATIENCE)
     assert printed, errors
     told: dict[str, Any] = json.loads(printed)
     return process.returncode, told

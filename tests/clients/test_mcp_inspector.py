@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,15 +70,15 @@ def test_what_every_tool_does_is_seen_by_the_operator(
 
     assert inspector.tools(door()) == [tool.listed() for tool in tools.TOOLS]
 
-    waiting = inspector.calling(door(), "ask_question", text="Which port?", wait_seconds=PATIENCE)
-    (question,) = floor.questions(SESSION, 1)
-    assert (question["kind"], question["text"], question["urgency"]) == ("question", "Which port?", "advisory")
-    floor.post(f"/api/escalations/{question['id']}/respond", {"text": "8080"})
-    assert called(waiting).text == "8080"
+    with inspector.calling(door(), "ask_question", text="Which port?", wait_seconds=PATIENCE) as waiting:
+        question = asked(floor, "question")
+        assert (question["text"], question["urgency"]) == ("Which port?", "advisory")
+        floor.post(f"/api/escalations/{question['id']}/respond", {"text": "8080"})
+        assert called(waiting).text == "8080"
     retry_until(lambda: floor.get(f"/api/escalations/{question['id']}")["delivery"] == "delivered", timeout=PATIENCE)
 
     raised = inspector.call(door(), "raise_blocker", text="No key.", title="Key")
-    (blocker,) = (one for one in floor.questions(SESSION, 2) if one["kind"] == "blocker")
+    blocker = asked(floor, "blocker")
     assert (blocker["id"], blocker["title"], blocker["urgency"]) == (raised.facts["event_id"], "Key", "blocking")
 
     inspector.call(door(), "report_state", state="working", note="tests")
@@ -107,4 +108,14 @@ def test_what_every_tool_does_is_seen_by_the_operator(
     assert [(one.is_error, one.text) for one in (nonsense, claim)] == [(True, text) for text in NO_SUCH_STATE]
     coach = inspector.call(door("coach"), "raise_blocker", text="No key.")
     assert (coach.is_error, coach.text.partition(":")[0]) == (True, "a coach never raises a blocker")
+    if way != "stdio":
+        stranger = by_http(floor.server.url, "other", way.partition(", ")[2])
+        assert "401" in inspector.turned_away(stranger)
     assert hooks_of(home, SESSION) == before
+
+
+def asked(floor: Floor, kind: str) -> dict[str, Any]:
+    """The only ask of a kind, once it is in the inbox."""
+    listing = f"/api/escalations?session={SESSION}&kind={kind}"
+    (found,) = retry_until(lambda: floor.get(listing)["escalations"], timeout=PATIENCE)
+    return dict(found)

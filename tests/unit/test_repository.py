@@ -49,10 +49,12 @@ def test_a_lock_names_no_host_and_has_a_hash_for_everything(lock: str) -> None:
     assert all("--hash=sha256:" in block for block in blocks)
 
 
-def test_the_pages_lock_names_no_host() -> None:
-    for lock in (ROOT / "web").glob("**/package-lock.json"):
-        if "node_modules" not in lock.parts:
-            assert '"resolved"' not in lock.read_text(), lock
+@pytest.mark.parametrize("folder", ["web", "tests/clients"])
+def test_a_lock_of_npm_names_no_host(folder: str) -> None:
+    locks = [lock for lock in (ROOT / folder).glob("**/package-lock.json") if "node_modules" not in lock.parts]
+
+    assert locks
+    assert [lock for lock in locks if '"resolved"' in lock.read_text()] == []
 
 
 def test_the_map_for_agents_stays_under_a_hundred_lines() -> None:
