@@ -42,8 +42,9 @@ def test_a_workspace_without_a_file_has_the_shipped_types(tmp_path: Path) -> Non
     assert {agent.origin for agent in found.values()} == {"shipped"}
     assert all(agent.description for agent in found.values())
     assert [name for name in SHIPPED if found[name].backend == "tmux"] == ["claude", "shell"]
-    assert [name for name in SHIPPED if found[name].is_driven] == ["codex"]
-    assert [name for name in SHIPPED if not found[name].headless] == ["claude", "codex", "shell"]
+    assert [name for name in SHIPPED if found[name].is_driven] == ["codex", "gemini", "opencode"]
+    typed_to = [name for name in SHIPPED if not found[name].headless]
+    assert typed_to == ["claude", "codex", "gemini", "opencode", "shell"]
     assert [name for name in SHIPPED if found[name].hooks == "claude"] == ["claude", "claude-headless"]
     assert {agent.interaction_mode for agent in found.values()} == {"balanced"}
 
@@ -55,8 +56,10 @@ def test_shipped_commands_are_the_ones_of_their_clients() -> None:
     assert found["codex"].command[:3] == ("codex", "exec", "--json")
     assert found["codex"].command[-2:] == ("{hooks}", "-")
     assert found["codex"].resume == (*found["codex"].command[:-1], "resume", "{conversation}", "-")
-    assert found["gemini"].command[:2] == ("gemini", "--output-format=stream-json")
-    assert found["opencode"].command == ("opencode", "run", "--format", "json")
+    assert found["gemini"].command[:3] == ("gemini", "{hooks}", "--output-format=stream-json")
+    assert found["gemini"].resume == (*found["gemini"].command, "--resume={conversation}")
+    assert found["opencode"].command == ("opencode", "run", "--format=json", "{hooks}")
+    assert found["opencode"].resume == (*found["opencode"].command[:-1], "--session={conversation}")
     assert found["command"].command == ()
     assert found["builtin"].command == ("{python}", "-m", "gemba.sessions.builtin")
     assert found["claude"].command[-2:] == ("--", "{prompt}")

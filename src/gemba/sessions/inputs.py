@@ -66,7 +66,8 @@ Kind = Literal["text", "interrupt", "close", "key"]
 
 IsAwaited = Callable[[Connection, str], bool]  # whether a person is asked something for this session
 
-_COMMANDS = ("!", "/", "#", "&", "?")  # at the beginning of a prompt, to Claude Code
+# By client: what makes a command of a prompt that begins with it.
+_COMMANDS: dict[str, tuple[str, ...]] = {"claude": ("!", "/", "#", "&", "?"), "gemini": ("/",)}
 
 
 class InputState(StrEnum):
@@ -236,7 +237,7 @@ def can_be_typed(connection: Connection, session_id: str) -> bool:
 def add_reply(tx: Transaction, session_id: str, text: str, ref: str) -> None:
     run = runs.find(tx.connection, session_id)
     words = literal(text).strip()
-    _add(tx, session_id, "text", _as_words(words) if run and runs.agent_of(run).hooks == "claude" else words, ref)
+    _add(tx, session_id, "text", as_words(words, runs.agent_of(run).hooks) if run else words, ref)
 
 
 def add_key(tx: Transaction, session_id: str, key: str, ref: str) -> None:
@@ -244,11 +245,11 @@ def add_key(tx: Transaction, session_id: str, key: str, ref: str) -> None:
     _add(tx, session_id, "key", key, ref)
 
 
-def _as_words(text: str) -> str:
-    """An answer that Claude Code takes for words: some first characters make it run a command instead, and a backslash
-    at the end makes Enter another line."""
-    told = f"Reply: {text}" if text.startswith(_COMMANDS) else text
-    return f"{told} ." if told.endswith("\\") else told
+def as_words(text: str, client: str) -> str:
+    """An answer that its client takes for words: some first characters make it run a command instead, and a backslash
+    at the end makes Enter another line in Claude Code."""
+    told = f"Reply: {text}" if text.startswith(_COMMANDS.get(client, ())) else text
+    return f"{told} ." if client == "claude" and told.endswith("\\") else told
 
 
 def of_reply(tx: Transaction, ref: str) -> Row[Any] | None:
