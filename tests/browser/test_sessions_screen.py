@@ -156,6 +156,7 @@ def test_a_worktree_is_released_by_one_who_sees_what_is_only_there(desk: Desk) -
     desk.go_to("Sessions")
     where = "gemba/worker · .gemba/worktrees/worker · 1 file not committed, 1 commit not merged"
     expect(card(page, id)).to_contain_text(where)
+    expect(card(page, id)).to_contain_text("began just now, heard of just now")
     expect(card(page, id)).to_contain_text("Used: 12.3K tokens in, 678 out, cost \u2013")
     card(page, id).get_by_role("link", name=id, exact=True).click()
 

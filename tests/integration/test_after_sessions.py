@@ -23,6 +23,7 @@ from gemba.testing import retry_until
 from tests.fixtures.api import Api
 from tests.fixtures.floor import Floor, stop_runs
 from tests.fixtures.operator import Operator
+from tests.fixtures.servers import RunningServer
 
 AGENTS = """
 [agent.worker]
@@ -185,6 +186,22 @@ def test_what_was_printed_goes_after_its_days_and_reading_it_says_so(house: Hous
         assert len(house.told(id, "transcript.removed")) == 1
     house.send(living, "still there")
     house.hears(living, "heard: still there")
+
+
+def test_a_server_tidies_up_when_it_starts(sqlite_server: RunningServer) -> None:
+    id = sqlite_server.post("/api/sessions", {"agent": "builtin", "task": "run: true"})["id"]
+
+    def run() -> Any:
+        return sqlite_server.get(f"/api/sessions/{id}")["run"]
+
+    retry_until(lambda: run()["unsaved"], timeout=60)  # seen by itself when it ended
+    assert run()["released_at"] is None
+    sqlite_server.stop()
+
+    sqlite_server.start()
+
+    assert retry_until(lambda: run()["released_at"], timeout=60)
+    assert run()["folder"] is None
 
 
 def test_a_folder_that_is_cleared_and_a_start_never_meet(tmp_path: Path) -> None:

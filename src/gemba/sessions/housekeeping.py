@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, or_, select
 
 from gemba import clock
 from gemba.errors import GembaError
@@ -40,7 +40,9 @@ class Housekeeping:
         self.releasing = Releasing(database, workspace, home, origin)
 
     def tidy(self) -> None:
-        for row in self._over(runs.c.own_tree, runs.c.released_at.is_(None)):
+        # One without a branch may have a part of a worktree; with a folder, that is the workspace itself.
+        may_have_one = or_(runs.c.branch.is_not(None), runs.c.folder.is_(None))
+        for row in self._over(runs.c.own_tree, runs.c.released_at.is_(None), may_have_one):
             self._alone(self._release, row)
         clear_leftovers(self._home / "runs")
         for row in self._over(runs.c.cleared_at.is_(None), runs.c.ended_at < self._oldest()):

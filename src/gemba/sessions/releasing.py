@@ -64,9 +64,6 @@ class Releasing:
         keeper = read_keeper(folder)
         if keeper is not None and keeper.run_id == run.run_id and keeper.lives:
             raise _lives(run.session_id)
-        if run.folder is not None and run.branch is None:  # the workspace itself, which was its alone
-            worktree.give_back(self._workspace, run.session_id)
-            return Released()
         return worktree.release_of(self._workspace, run.session_id, shown)
 
     def _over(self, session: Row[Any], run: Row[Any] | None) -> Row[Any]:
@@ -74,11 +71,11 @@ class Releasing:
             told = f"somebody else started the session {session.id}: Gemba made no worktree for it"
             raise Conflict(told, code="no_worktree", found=session.id)
         if (run.origin, run.workspace) != (self._origin, self._workspace):
-            told = f"session {session.id} was started by a server of another home: its worktree is not here"
+            told = f"session {session.id} was started in another home or workspace: its worktree is not here"
             raise Conflict(told, code="elsewhere", found=session.id)
         if run.ended_at is None or session.lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING):
             raise _lives(session.id)
-        if not run.own_tree:
+        if not run.own_tree or (run.folder is not None and run.branch is None):  # no repository, or nothing committed
             told = f"session {session.id} worked in {run.workspace} itself: it has no worktree of its own"
             raise Conflict(told, code="no_worktree", found=session.id)
         return run

@@ -33,7 +33,7 @@ export function SessionCard({ session }: { session: Session }) {
           <span>{plainText(session.agent_type)}</span>
           <span className="age">
             <span>
-              <Age since={session.first_seen_at} /> old, heard of <Age since={session.last_frame_at} ago />
+              began <Age since={session.first_seen_at} ago />, heard of <Age since={session.last_frame_at} ago />
             </span>
           </span>
         </header>

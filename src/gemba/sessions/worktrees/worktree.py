@@ -29,7 +29,7 @@ from gemba.sessions.worktrees.place import Phase, Record, Worktree, find_reposit
 from gemba.sessions.worktrees.state import State, commits, reference_of, refuse_loss, save, state
 from gemba.sessions.worktrees.steps import LEAVING, MAKING, WITHDRAWING, Site, begun, file_of, worktree_of
 
-__all__ = ["Released", "State", "Worktree", "find", "give_back", "make", "release", "release_of", "state"]
+__all__ = ["Released", "State", "Worktree", "find", "make", "release", "release_of", "state"]
 
 
 class Released(NamedTuple):
@@ -96,11 +96,6 @@ def release_of(workspace: str, session_id: str, shown: str | None = None) -> Rel
         # Whoever began this may have been killed before they could tell.
         kept = reference_of(session_id)
         return released._replace(saved=kept if commits(str(root), kept) else None)
-
-
-def give_back(workspace: str, session_id: str) -> None:
-    """The workspace itself is for others again, if the session had it."""
-    workspace_hold.give_back(Path(workspace).resolve(), session_id)
 
 
 @contextlib.contextmanager
