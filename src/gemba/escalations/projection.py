@@ -138,7 +138,7 @@ def _session_transition(tx: Transaction, draft: Draft) -> None:
 _APPLY = {
     "user_message": _user_message,
     "permission_settled": _permission_settled,
-    "dialog_left": _dialog_left,
+    "dialog.left": _dialog_left,
     "reply_read": _reply_read,
     "ask_withdrawn": _ask_withdrawn,
     "session_transition": _session_transition,

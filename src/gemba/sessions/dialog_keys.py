@@ -49,7 +49,7 @@ def _becomes(shown: bool, backend: Backend, folder: RunFolder) -> bool:
 def told(row: Row[Any], trouble: str | None) -> list[Draft]:
     """What became of it. The client itself tells of a tool that was allowed, when it ran; of a refusal it is silent."""
     if trouble is not None:
-        return [Draft("dialog_left", {"reason": trouble}, row.session_id, row.ref)]
+        return [Draft("dialog.left", {"reason": trouble}, row.session_id, row.ref)]
     if row.text == REFUSAL:
         return [Draft("permission_settled", {"how": "it was refused with a key"}, row.session_id, row.ref)]
     return []
