@@ -66,6 +66,24 @@ def test_a_folder_that_cannot_be_used_is_told(home: Path) -> None:
         ProcessBackend().start(start_for(home, "s1", ("true",)))
 
 
+def test_what_an_agent_is_given_lies_in_its_folder_as_texts_and_links(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("theirs")
+    folder = run_folder(home, "s1").path
+    (folder / "deep" / "made").mkdir(parents=True)  # by an earlier run of the client
+    files: dict[str, str | Path] = {"text": "ours", "deep/text": "ours", "deep/link": tmp_path / "theirs"}
+    start = start_for(home, "s1", ("true",))._replace(files={**files, "deep/made": tmp_path / "theirs"})
+
+    for _ in range(2):
+        ProcessBackend().start(start)
+        ProcessBackend().stop(run_folder(home, "s1"), 5)
+
+    assert {(folder / name).read_text() for name in ("text", "deep/text")} == {"ours"}
+    assert (folder / "text").stat().st_mode & 0o777 == 0o600
+    assert (folder / "deep" / "link").readlink() == tmp_path / "theirs"
+    assert (folder / "deep" / "made").is_dir()
+    assert (tmp_path / "theirs").read_text() == "theirs"
+
+
 def test_an_agent_that_exits_at_once_was_started(start_run: StartRun) -> None:
     run = start_run("false")
 
