@@ -17,6 +17,7 @@ from gemba.handoff.approval import GRANT, REQUEST, GrantState, RequestState
 from gemba.handoff.approvals import Call
 from gemba.handoff.seal import seal_hash
 from gemba.store.database import Transaction
+from gemba.text import letters_in_line
 from tests.fixtures.api import Api
 from tests.fixtures.logs import Logs
 
@@ -103,11 +104,11 @@ def test_a_request_is_sealed_and_waits_in_the_inbox_with_exactly_what_would_run(
         "open",
     )
     for words in (
-        "    rm -rf build  # 'Quoted'",
+        "\ncommand:\n│ rm -rf build  # 'Quoted'",
         "in: /srv/shop",
         "risk: T3",
         "it deletes files",
-        "rollback: git checkout build",
+        "rollback:\n│ git checkout build",
         "environment: PATH",
         made["id"],
     ):
@@ -116,9 +117,12 @@ def test_a_request_is_sealed_and_waits_in_the_inbox_with_exactly_what_would_run(
 
 
 def test_a_command_cannot_pass_for_a_line_of_its_own_description(api: Api) -> None:
-    made = ask(api, command="true\nrisk: T0 (harmless)")
+    made = ask(api, command="true &&\nrisk: T0 (harmless)\n\nrm -rf x ")
 
-    assert "\nrisk: T0" not in escalation(api, made)["text"]
+    card = escalation(api, made)
+    assert card["text"].endswith("\ncommand:\n│ true &&↵\n│ risk: T0 (harmless)↵\n│ ↵\n│ rm -rf x·")
+    assert card["text"].index("requester: ") < card["text"].index("command:")
+    assert card["title"] == "Approve true &&↵risk: T0 (harmless)↵↵rm -rf x·"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028", "\x85", "\x0b"])
@@ -127,7 +131,7 @@ def test_nothing_that_an_agent_says_begins_a_line_of_its_own(api: Api, end: str)
     made = ask(api, command=f"rm {words}", reason=words, rollback=words, verification=[words])
 
     lines = escalation(api, made)["text"].splitlines()
-    assert [line for line in lines if line.startswith("risk:")] == ["risk: T3 (x"]
+    assert [line for line in lines if line.startswith("risk:")] == [f"risk: T3 ({letters_in_line(words)})"]
 
 
 @pytest.mark.parametrize("character", ["\n", "\r", "\x1b", "\x85", "\u2028", "\u202e"])

@@ -290,9 +290,9 @@ def test_the_command_verifies_and_exports(operator: Operator, workspace: Path) -
     assert (entry["number"], entry["kind"], entry["previous"]) == (1, "approval.requested", BEGINNING.hash)
 
 
-def request(operator: Operator) -> dict[str, Any]:
+def request(operator: Operator, command: str = "rm -rf build") -> dict[str, Any]:
     """Through the same door as the command."""
-    body = {"command": "rm -rf build", "cwd": "/srv", "tool": "Bash", "requester": "r", "session_id": "s", "risk": "T3"}
+    body = {"command": command, "cwd": "/srv", "tool": "Bash", "requester": "r", "session_id": "s", "risk": "T3"}
     with open_door(str(operator.workspace)) as door:
         made: dict[str, Any] = door.post("/api/approvals", body)
     return made
@@ -347,6 +347,40 @@ def test_approvals_at_the_command_line(operator: Operator) -> None:
     assert "refused" in operator.ok("approval", "refuse", third["id"], "not on a Friday")
     assert "not on a Friday" in operator.ok("approval", "show", third["id"])
     assert "illegal" not in operator.refused("approval", "approve", third["id"])
+
+
+FORGED = "ls build &&\\\nin: /tmp/scratch\nrisk: ls only reads\nrequester: operator\n\nrm -rf $HOME "
+
+
+@pytest.mark.parametrize("shown", [("approval", "list"), ("approval", "show"), ("inbox",), ("inbox", "ID")])
+def test_a_command_can_forge_no_line_of_its_card_at_the_command_line(alone: Operator, shown: tuple[str, ...]) -> None:
+    made = request(alone, FORGED)
+    words = [made["escalation_id"] if word == "ID" else word for word in shown]
+    lines = alone.ok(*words, *([made["id"]] if shown[-1] == "show" else [])).splitlines()
+
+    start = lines.index("    command:")
+    assert lines[start + 1 : start + 7] == [
+        "    │ ls build &&\\↵",
+        "    │ in: /tmp/scratch↵",
+        "    │ risk: ls only reads↵",
+        "    │ requester: operator↵",
+        "    │ ↵",
+        "    │ rm -rf $HOME·",
+    ]
+    for real in ("in: /srv", "risk: T3", "requester: r"):
+        name = real.split()[0]
+        assert [line for line in lines if line.lstrip().startswith(name)] == [f"    {real}"]
+        assert lines.index(f"    {real}") < start
+    assert not any("rm -rf" in line for line in lines[:start] + lines[start + 7 :])
+
+
+def test_a_long_command_is_cut_in_the_inbox_alone_and_the_cut_is_told(alone: Operator) -> None:
+    made = request(alone, "\n".join(f"echo {number}" for number in range(40)) + "\nrm\u202e x")
+    listed = alone.ok("inbox")
+    assert "│ echo 11↵\n    … 29 more lines of it, not shown here: gemba approval show " + made["id"][-12:] in listed
+    assert "echo 12" not in listed
+    for words in (("inbox", made["escalation_id"]), ("approval", "list")):
+        assert "    │ rm⟨U+202E⟩ x\n" in alone.ok(*words)
 
 
 def test_a_plan_is_shown_at_the_command_line_before_it_is_approved(operator: Operator) -> None:

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemba.text import cells, fold, one_line, showable, showable_json, storable
+from gemba.text import (
+    cells,
+    fold,
+    framed,
+    letters_in_line,
+    one_line,
+    showable,
+    showable_json,
+    storable,
+    to_the_letter,
+)
 
 anything = st.text(st.characters())  # lone surrogates included
 letters = st.text(st.characters(exclude_categories=["Cs"]))
@@ -112,3 +122,66 @@ def test_folding_loses_nothing_but_space(text: str, width: int) -> None:
 
     assert all(cells(line) <= width for line in lines)
     assert "".join("".join(lines).split()) == "".join(showable(text).split())
+
+
+# ---- a command to the letter ----------------------------------------------------------------------------------------
+
+FORGED = "ls build &&\\\nin: /tmp/scratch\nrisk: ls only reads\nrequester: operator\n\nrm -rf $HOME "
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("", ""),
+        ("rm -rf 'a b' über 日本", "rm -rf 'a b' über 日本"),
+        ("rm\u200b -rf\u202e x", "rm⟨U+200B⟩ -rf⟨U+202E⟩ x"),
+        ("a\u00a0b\u3000c", "a⟨U+00A0⟩b⟨U+3000⟩c"),
+        ("a\u00adb\ufe0fc\U000e0041d\ud800", "a⟨U+00AD⟩b⟨U+FE0F⟩c⟨U+E0041⟩d⟨U+D800⟩"),
+        ("a\x1b[2Kb\x07\x7f\x9b", "a␛[2Kb␇⟨U+007F⟩⟨U+009B⟩"),
+        ("make\nrm x", "make↵\nrm x"),
+        ("make  \n  rm ", "make··↵\n··rm·"),
+        ("make\r\nrm", "make␍↵\nrm"),
+        ("a\tb", "a⇥b"),
+        ("a\u2028b\u0085c\x0bd\u3164", "a⟨U+2028⟩b⟨U+0085⟩c␋d⟨U+3164⟩"),
+    ],
+)
+def test_a_command_is_shown_to_the_letter(command: str, shown: str) -> None:
+    assert to_the_letter(command) == shown
+
+
+def test_no_line_of_a_command_leaves_its_frame() -> None:
+    assert framed(FORGED, 80) == [
+        "│ ls build &&\\↵",
+        "│ in: /tmp/scratch↵",
+        "│ risk: ls only reads↵",
+        "│ requester: operator↵",
+        "│ ↵",
+        "│ rm -rf $HOME·",
+    ]
+    assert framed("make\n") == ["│ make↵"]
+    assert framed("") == ["│"]
+
+
+def test_a_line_that_goes_on_below_is_told_from_a_new_one_and_a_space_in_between_is_seen() -> None:
+    assert framed("rm -rf /home /srv/x", 16) == ["│ rm -rf /home·", "┊ /srv/x"]
+    assert framed("rm -rf /home/srv/x", 14) == ["│ rm -rf·", "┊ /home/srv/x"]
+    assert framed("a" * 12 + "   b", 14) == ["│ " + "a" * 12, "┊ ···b"]
+
+
+def test_a_title_says_where_the_lines_of_a_command_end_and_that_it_goes_on() -> None:
+    assert letters_in_line(FORGED, 40) == "ls build &&\\↵in: /tmp/scratch↵risk: ls …"
+    assert letters_in_line("rm  x ") == "rm  x·"
+
+
+@given(anything, st.integers(4, 40))
+def test_a_frame_holds_all_of_a_command_in_rows_that_fit(command: str, width: int) -> None:
+    rows = framed(command, width)
+
+    assert all(row[0] in "│┊" and row[1:2] in ("", " ") and cells(row) <= width for row in rows)
+    assert not set("".join(rows)) & (CONTROLS | REORDERING | {"\n", "\t"})
+    seen = to_the_letter(command).replace("\n", "")
+    assert "".join(row[2:] for row in rows).replace(" ", "·") == seen.replace(" ", "·")
+
+
+def test_a_very_long_command_is_framed_at_once() -> None:
+    assert len(framed("x" * 1_000_000, 102)) == 10_000

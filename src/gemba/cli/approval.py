@@ -9,27 +9,14 @@ import click
 
 from gemba.cli.answer import standard_input
 from gemba.cli.approval_found import asked_by, find_request
+from gemba.cli.approval_text import request_lines
 from gemba.cli.complete import ids_of
 from gemba.cli.door import item_path, open_door
 from gemba.cli.hook_approval import ASKED_ABOUT
-from gemba.cli.show import (
-    age,
-    body_lines,
-    headline,
-    json_option,
-    labelled,
-    local_time,
-    or_else,
-    print_items,
-    print_json,
-    tell,
-    width,
-)
+from gemba.cli.show import json_option, or_else, print_items, print_json, tell, width
 from gemba.config import open_workspace
 from gemba.handoff.risk import classify, workspace_rules
-from gemba.text import one_line, showable
-
-_COLOURS = {"pending": "yellow", "approved": "green", "refused": "red"}
+from gemba.text import letters_in_line, showable
 
 
 @click.group(invoke_without_command=True)
@@ -68,7 +55,7 @@ def show_list(folder: str | None, everything: bool = False, limit: int = 50, as_
     if as_json:
         print_json(page)
         return
-    print_items(page["approvals"], _lines)
+    print_items(page["approvals"], request_lines)
     click.echo(_summary(page, everything))
 
 
@@ -88,7 +75,7 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
     if as_json:
         print_json(item)
     else:
-        click.echo("\n".join(_lines(item, item["id"]) + _details(item)))
+        click.echo("\n".join(request_lines(item, item["id"], details=True)))
 
 
 @command.command(short_help="Let exactly this run, once.")
@@ -169,7 +156,7 @@ def risk(folder: str | None, line: str, as_json: bool) -> None:
         f"{found.level}: {showable(found.reason)}; {'it waits for approval' if waits else 'it is not asked about'}"
     )
     for part in found.parts if len(found.parts) > 1 else ():
-        click.echo(f"  {part.level:<8}{one_line(part.command, width() - 10)}")
+        click.echo(f"  {part.level:<8}{letters_in_line(part.command, width() - 10)}")
 
 
 def _decide(folder: str | None, id: str, verb: str, body: dict[str, Any], *, one_step: bool = False) -> dict[str, Any]:
@@ -187,7 +174,7 @@ def _read(folder: str | None, id: str) -> tuple[str, list[str]]:
             return item["id"], [item["hash"]]
         plan = [step for step in asked_by(door, item["escalation_id"]) if step["state"] == "pending"]
     for step in plan:
-        click.echo("\n".join(_lines(step, step["id"])) + "\n", err=True)
+        click.echo("\n".join(request_lines(step, step["id"])) + "\n", err=True)
     many = "this plan of one command" if len(plan) == 1 else f"these {len(plan)} commands, in this order"
     click.confirm(f"Approve {many}?", abort=True, err=True)
     return item["id"], [step["hash"] for step in plan]
@@ -197,37 +184,6 @@ def _told(item: dict[str, Any], done: str, rest: str) -> str:
     if item["state"] == "pending" and done != "edited":
         return f"proposed for {item['id']}: it waits to be verified, as its policy wants"
     return f"{done} {item['id']}: {rest}"
-
-
-def _lines(item: dict[str, Any], id: str) -> list[str]:
-    grant = None if item["grant_state"] in (None, "unused") else item["grant_state"]
-    place = None if item["position"] is None else f"number {item['position']} of a plan"
-    facts = [item["risk"], item["tool"], item["session_id"], place, f"{age(item['created_at'])} ago", grant]
-    lines = headline(item["state"], _COLOURS.get(item["state"], "bright_black"), id, facts)
-    lines += body_lines(item["command"])
-    lines += labelled("in:", item["cwd"])
-    if item["reason"]:
-        lines += labelled("risk:", item["reason"], whole=False)
-    return lines
-
-
-def _details(item: dict[str, Any]) -> list[str]:
-    lines = labelled("requester:", item["requester"])
-    if item["environment"]:
-        lines += labelled("environment:", ", ".join(item["environment"]))
-    for name in ("rollback", "verification"):
-        if item[name] is not None:
-            lines += labelled(f"{name}:", item[name] if isinstance(item[name], str) else str(item[name]))
-    lines += labelled("expires:", local_time(item["expires_at"])) + labelled("seal:", item["hash"])
-    if item["decided_at"] is not None:
-        why = f": {item['decision_reason']}" if item["decision_reason"] else ""
-        second = f" and {item['confirmed_by']}" if item["confirmed_by"] else ""
-        lines += labelled("decided:", f"by {item['decided_by']}{second} at {local_time(item['decided_at'])}{why}")
-    if item["superseded_by"]:
-        lines += labelled("edited:", f"see {item['superseded_by']}")
-    if item["outcome_at"] is not None:
-        lines += labelled("ended:", f"{item['grant_state']} {item['outcome'] or ''}".strip())
-    return lines
 
 
 def _summary(page: dict[str, Any], everything: bool) -> str:

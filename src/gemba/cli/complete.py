@@ -24,10 +24,12 @@ def ids_of(
         except Exception:  # noqa: BLE001 - whatever is wrong, a shell's prompt is no place to say it
             return []
         from gemba.cli.show import short_length
-        from gemba.text import one_line
+        from gemba.text import letters_in_line
 
         length = short_length(row["id"] for row in rows)
-        named = [(row["id"] if whole else row["id"][-length:], one_line(_words(row), 60)) for row in rows]
+        named = [
+            (row["id"] if whole else row["id"][-length:], letters_in_line(_words(row), 60)) for row in rows
+        ]
         return [CompletionItem(id, help=words) for id, words in named if id.startswith(incomplete)]
 
     return complete

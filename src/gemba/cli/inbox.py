@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 
+from gemba.cli.approval_found import asked_by
+from gemba.cli.approval_text import asked_lines
 from gemba.cli.complete import ids_of
-from gemba.cli.door import find_id, item_path, open_door
+from gemba.cli.door import Door, find_id, item_path, open_door
 from gemba.cli.show import escalation_lines, json_option, print_json, short_length, width
 from gemba.errors import Unusable
 from gemba.text import fold
@@ -23,6 +25,7 @@ _CHANGES = ",".join(
 )
 
 _PAUSE_SECONDS = 0.5
+_LINES_OF_COMMAND = 12  # in the list; `gemba inbox ID` shows the whole
 
 
 @click.command()
@@ -73,10 +76,11 @@ def command(
 def _show_one(folder: str | None, id: str, as_json: bool) -> None:
     with open_door(folder) as door:
         item = door.get(item_path("escalations", find_id(door, "escalation", id, state="unresolved")))
+        asks = None if as_json else _asks(door, item)
     if as_json:
         print_json(item)
         return
-    click.echo("\n".join(escalation_lines(item, whole=True)))
+    click.echo("\n".join(escalation_lines(item, whole=True, asks=asks)))
     if item["delivery_note"]:
         click.echo(f"    ({item['delivery_note']})")
     if item["resolution"] is None:
@@ -86,20 +90,20 @@ def _show_one(folder: str | None, id: str, as_json: bool) -> None:
 def _list(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
     with open_door(folder) as door:
         page = door.get("/api/escalations", **_query(everything, session), limit=limit)
-    if as_json:
-        print_json(page)
-        return
-    _show(page["escalations"])
+        if as_json:
+            print_json(page)
+            return
+        _show(door, page["escalations"])
     click.echo(_summary(page, everything, session))
 
 
 def _search(folder: str | None, words: str, session: str | None, limit: int, as_json: bool) -> None:
     with open_door(folder) as door:
         page = door.get("/api/escalations", q=words, session=session, order="recent", limit=limit)
-    if as_json:
-        print_json(page)
-        return
-    _show(page["escalations"])
+        if as_json:
+            print_json(page)
+            return
+        _show(door, page["escalations"])
     found, total = len(page["escalations"]), page["total"]
     rest = f", the last {found} shown" if found < total else ""
     click.echo(f"{total} found{rest}." if total else "Nothing that is settled has these words.")
@@ -107,14 +111,10 @@ def _search(folder: str | None, words: str, session: str | None, limit: int, as_
 
 def _watch(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
     """The list, then every change. A server that ends or starts meanwhile makes no difference."""
-    show = print_json if as_json else _show_change
     with open_door(folder) as door:
         page = door.get("/api/escalations", **_query(everything, session), limit=limit)
-    if as_json:
-        for item in page["escalations"]:
-            print_json(item)
-    else:
-        _show(page["escalations"])
+        _show_changes(door, page["escalations"], as_json)
+    if not as_json:
         click.echo(f"{_summary(page, everything, session)}\nWatching; Ctrl-C ends it.\n")
     seen: int = page["as_of"]
     while True:
@@ -123,7 +123,7 @@ def _watch(folder: str | None, everything: bool, session: str | None, limit: int
                 with contextlib.closing(door.events(seen, _CHANGES)) as events:
                     for event in events:
                         if event.get("ref") and session in (None, event["session_id"]):
-                            show(door.get(item_path("escalations", event["ref"])))
+                            _show_changes(door, [door.get(item_path("escalations", event["ref"]))], as_json)
                         seen = event.get("id", seen)
             except Unusable as error:
                 if error.code != "server_unreachable":
@@ -136,14 +136,25 @@ def _query(everything: bool, session: str | None) -> dict[str, str | None]:
     return {"state": None if everything else "unresolved", "session": session}
 
 
-def _show(items: list[dict[str, Any]]) -> None:
+def _show(door: Door, items: list[dict[str, Any]]) -> None:
     length = short_length(item["id"] for item in items)
     for item in items:
-        click.echo("\n".join(escalation_lines(item, length=length)) + "\n")
+        asks = _asks(door, item, _LINES_OF_COMMAND)
+        click.echo("\n".join(escalation_lines(item, length=length, asks=asks)) + "\n")
 
 
-def _show_change(item: dict[str, Any]) -> None:
-    _show([item])
+def _asks(door: Door, item: dict[str, Any], most: int | None = None) -> list[str] | None:
+    """What a card that asks for approval is about, from the requests themselves: their facts and the exact commands."""
+    asked = asked_by(door, item["id"]) if item["kind"] == "approval" else []
+    return asked_lines(asked, most) if asked else None
+
+
+def _show_changes(door: Door, items: list[dict[str, Any]], as_json: bool) -> None:
+    if not as_json:
+        _show(door, items)
+        return
+    for item in items:
+        print_json(item)
 
 
 def _summary(page: dict[str, Any], everything: bool, session: str | None) -> str:

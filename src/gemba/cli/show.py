@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -12,8 +14,9 @@ import msgspec
 
 from gemba import clock
 from gemba.errors import Unusable
-from gemba.text import cells, fold, one_line, showable, showable_json
+from gemba.text import cells, fold, framed, one_line, showable, showable_json
 
+_COLUMNS = 100  # where there is no terminal
 _SHORTEST_ID = 6
 _INDENT = "    "
 _NARROW = 30  # columns that facts need to stand beside a card's name
@@ -71,8 +74,16 @@ def tell(document: Any, as_json: bool, line: str) -> None:
 
 
 def width() -> int:
-    """The columns to write in: the terminal's, as long as a line stays readable."""
-    return max(24, min(shutil.get_terminal_size((100, 24)).columns, 120))
+    """The columns to write in: the terminal's, as long as a line stays readable; also where a pager shows it there."""
+    return max(24, min(shutil.get_terminal_size((_other_columns(), 24)).columns, 120))
+
+
+def _other_columns() -> int:
+    """What is wider than the terminal breaks anywhere, and would leave the frame of a command."""
+    for stream in (2, 0):  # stdout was asked first
+        with contextlib.suppress(OSError, ValueError):
+            return os.get_terminal_size(stream).columns or _COLUMNS
+    return _COLUMNS
 
 
 def short_length(ids: Iterable[str]) -> int:
@@ -129,6 +140,15 @@ def body_lines(text: str, most: int | None = None, *, cut: bool = False) -> list
     return [f"{_INDENT}{line}".rstrip() for line in lines]
 
 
+def command_lines(command: str, most: int | None = None, rest: str = "") -> list[str]:
+    """A command to the letter in its frame; of a long one the first lines, how many are left, and what shows them."""
+    frame = framed(command, width() - len(_INDENT))
+    if most is not None and len(frame) > most:
+        hidden = labelled(f"… {len(frame) - most} more lines of it, not shown here:", rest)
+        return [*(_INDENT + row for row in frame[:most]), *hidden]
+    return [_INDENT + row for row in frame]
+
+
 def labelled(label: str, text: str, *, whole: bool = True) -> list[str]:
     """`label: text`, folded under itself; under the label where that leaves too little room."""
     space = " " * (len(label) + 1)
@@ -141,8 +161,13 @@ def labelled(label: str, text: str, *, whole: bool = True) -> list[str]:
     return [f"{_INDENT}{label} {first}".rstrip(), *(f"{_INDENT}{space}{line}".rstrip() for line in rest)]
 
 
-def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole: bool = False) -> list[str]:
-    """One escalation for a terminal: what it is, whose, how old, what it says, how to answer, how it ended."""
+def escalation_lines(
+    item: dict[str, Any], *, length: int = _SHORTEST_ID, whole: bool = False, asks: list[str] | None = None
+) -> list[str]:
+    """One escalation for a terminal: what it is, whose, how old, what it says, how to answer, how it ended.
+
+    `asks`: the lines that say what it is about, where its title and text are not the best that is known.
+    """
     blocking = item["urgency"] == "blocking"
     mark, colour = ("BLOCKING", "red") if blocking else ("advisory", "cyan")
     if item["resolution"] is not None:
@@ -150,10 +175,7 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
     facts = [item["kind"], item["agent_type"], item["session_id"], item["bead_id"], f"{age(item['opened_at'])} ago"]
     id = item["id"] if whole else item["id"][-length:]
     lines = headline(mark, colour, id, [*facts, *_marks(item)])
-    if item["title"]:
-        titles = body_lines(item["title"], None if whole else 1)
-        lines += [click.style(line, bold=True) for line in titles]
-    lines += body_lines(item["text"], None if whole else _LINES_OF_TEXT, cut=item["text_cut"])
+    lines += _words(item, whole) if asks is None else asks
     for number, option in enumerate(item["options"], 1):
         lines += labelled(f"  {number})", option, whole=whole)
     if item["schema"] is not None:
@@ -162,14 +184,27 @@ def escalation_lines(item: dict[str, Any], *, length: int = _SHORTEST_ID, whole:
     if whole and item["stale"] and not item["stale"]["gone"]:
         lines += labelled("the code moved since:", moved(item["stale"]))
     if (proposal := item["proposal"]) is not None:
-        lines += labelled(f"? {_proposed(proposal)}", proposal["text"], whole=whole)
+        lines += _given(f"? {_proposed(proposal)}", item, proposal, whole)
     if item["resolution"] is not None:
-        lines += labelled(f"→ {_how(item)}", item["resolution"]["text"], whole=whole)
+        lines += _given(f"→ {_how(item)}", item, item["resolution"], whole)
     else:
         lines += _help_with(item, id)
     if item["delivery"] == "undelivered" and item["delivery_note"]:
         lines += labelled("undelivered:", item["delivery_note"], whole=whole)
     return lines
+
+
+def _words(item: dict[str, Any], whole: bool) -> list[str]:
+    titles = body_lines(item["title"], None if whole else 1) if item["title"] else []
+    text = body_lines(item["text"], None if whole else _LINES_OF_TEXT, cut=item["text_cut"])
+    return [*(click.style(line, bold=True) for line in titles), *text]
+
+
+def _given(label: str, item: dict[str, Any], answer: dict[str, Any], whole: bool) -> list[str]:
+    """An answer; the command that one writes in the place of another is shown to the letter too."""
+    if item["kind"] == "approval" and answer["decision"] == "modify":
+        return labelled(label, "") + command_lines(answer["text"])
+    return labelled(label, answer["text"], whole=whole)
 
 
 def _help_with(item: dict[str, Any], id: str) -> list[str]:

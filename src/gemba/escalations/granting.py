@@ -6,7 +6,6 @@ decided without the other. Called wherever such an escalation is answered: by a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,12 +21,11 @@ from gemba.handoff import requests
 from gemba.handoff.approvals import Approval, of_escalation, of_set, view
 from gemba.handoff.requests import Decider
 from gemba.store.database import Transaction
-from gemba.text import one_line
+from gemba.text import framed, letters_in_line
 
 KIND = "approval"
 _DECISIONS = ["yes", "no", "modify"]
 _TITLE_WIDTH = 80
-_LINE_ENDS = re.compile("\r\n|[\n-\r\x1c-\x1e\x85\u2028\u2029]")  # whatever some reader begins a line after
 
 
 def judge(body: Respond) -> Reply:
@@ -120,32 +118,28 @@ def edit_in_plan(tx: Transaction, row: Row[Any], member: Row[Any], command: str)
 def title_of(plan: Sequence[Approval]) -> str:
     """Enough to tell it from others in a list; the text says what will run to the letter."""
     what = f"a plan of {len(plan)}: " if plan[0].set_id else ""
-    return f"Approve {what}{one_line(plan[0].command, _TITLE_WIDTH)}"
+    return f"Approve {what}{letters_in_line(plan[0].command, _TITLE_WIDTH)}"
 
 
 def text_of(plan: Sequence[Approval]) -> str:
-    """Exactly what will run. Its lines are indented, so that none of them can pass for a line of ours."""
+    """Exactly what will run, in a frame behind what is known of it: no line of it can pass for one of ours."""
     return "\n\n".join(_words(one) for one in plan)
 
 
 def _words(one: Approval) -> str:
     number = f"{one.position}. " if one.position is not None else ""
-    lines = [f"{number}{one.tool}:", "", _indented(one.command), "", f"in: {one.cwd}"]
-    lines.append(f"risk: {one.risk}" + (f" ({_indented(one.reason).strip()})" if one.reason else ""))
+    lines = [f"{number}{one.tool}", f"in: {one.cwd}"]
+    lines.append(f"risk: {one.risk}" + (f" ({letters_in_line(one.reason)})" if one.reason else ""))
+    lines.append(f"requester: {one.requester}")
     if one.environment:
         lines.append(f"environment: {', '.join(one.environment)}")
+    expires = clock.parse(one.expires_at)
+    lines.append(f"approval: {one.id}, until {one.expires_at if expires is None else clock.rfc3339(expires)[:16]}Z")
     for name, value in (("rollback", one.rollback), ("verification", one.verification)):
         if value is not None:
             told = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-            lines.append(f"{name}: {_indented(told).strip()}")
-    lines.append(f"requester: {one.requester}")
-    expires = clock.parse(one.expires_at)
-    lines.append(f"approval: {one.id}, until {one.expires_at if expires is None else clock.rfc3339(expires)[:16]}Z")
-    return "\n".join(lines)
-
-
-def _indented(text: str) -> str:
-    return "    " + _LINE_ENDS.sub(lambda end: f"{end[0]}    ", text)
+            lines += [f"{name}:", *framed(told)]
+    return "\n".join([*lines, "command:", *framed(one.command)])
 
 
 def _missing(name: str, allowed: str | list[str]) -> Invalid:
