@@ -28,7 +28,7 @@ def given(folder: Path, **environment: str) -> dict[str, Any]:
     workspace = folder / "workspace"
     environment = environment or {"HOME": str(folder / "user")}
     where = Where(folder / "run", workspace, workspace / ".gemba/worktrees/one", folder / "home", environment)
-    made = json.loads(claude_files.given(where).files[SETTINGS])
+    made = json.loads(str(claude_files.given(where).files[SETTINGS]))
     assert list(made) == ["hooks"]
     hooks = {event: hook for event, [group] in made["hooks"].items() for hook in group["hooks"]}
     assert set(hooks) == set(EVENTS)
@@ -58,7 +58,7 @@ def test_the_server_is_the_one_of_this_installation(tmp_path: Path) -> None:
     made = claude_files.given(Where(tmp_path, tmp_path, tmp_path, tmp_path, {}))
 
     server = {"type": "stdio", "command": f"{BIN}/gemba-mcp", "args": []}
-    assert json.loads(made.files[MCP]) == {"mcpServers": {"gemba": server}}
+    assert json.loads(str(made.files[MCP])) == {"mcpServers": {"gemba": server}}
     assert made.words == (f"--settings={tmp_path}/claude-settings.json", f"--mcp-config={tmp_path}/mcp.json")
 
 
