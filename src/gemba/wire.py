@@ -202,7 +202,8 @@ def git_place(cwd: str) -> tuple[str | None, str | None, str | None]:
     try:
         for folder in _upwards(cwd):
             marker = os.path.join(folder, ".git")
-            if os.path.lexists(marker):
+            # An empty folder of this name is no repository: the sandboxes of some clients leave such behind.
+            if os.path.lexists(marker) and (not os.path.isdir(marker) or os.listdir(marker)):
                 worktree = folder
                 return *_head_of(marker), folder
     except (OSError, ValueError):

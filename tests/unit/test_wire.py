@@ -235,6 +235,13 @@ def test_an_unborn_branch_has_no_commit(tmp_path: Path) -> None:
     assert wire.git_head(str(tmp_path)) == (None, "fresh")
 
 
+def test_an_empty_folder_of_gits_name_is_no_repository(workspace: Path) -> None:
+    below = workspace / "below"
+    (below / ".git").mkdir(parents=True)
+
+    assert wire.git_place(str(below)) == wire.git_place(str(workspace))
+
+
 def test_a_worktree_has_its_own_head(workspace: Path, tmp_path: Path) -> None:
     git(workspace, "worktree", "add", "-qb", "side", str(tmp_path / "side"))
     git(tmp_path / "side", "commit", "-q", "--allow-empty", "-m", "aside")
