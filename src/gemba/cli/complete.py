@@ -27,9 +27,7 @@ def ids_of(
         from gemba.text import letters_in_line
 
         length = short_length(row["id"] for row in rows)
-        named = [
-            (row["id"] if whole else row["id"][-length:], letters_in_line(_words(row), 60)) for row in rows
-        ]
+        named = [(row["id"] if whole else row["id"][-length:], letters_in_line(_words(row), 60)) for row in rows]
         return [CompletionItem(id, help=words) for id, words in named if id.startswith(incomplete)]
 
     return complete
