@@ -10,6 +10,8 @@ from _collections_abc import Callable, Collection  # `collections.abc` is the sa
 from gemba import wire
 from gemba.wire import Refused
 
+_CHECK_SECONDS = 20.0
+
 NEXT = {"blocking": "stop and wait for the reply", "advisory": "go on", None: "go on"}
 NO_OPERATOR = "no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init"
 
@@ -102,6 +104,22 @@ class Session:
                 except OSError:  # taken back, or nothing to read
                     continue
         return count
+
+
+def refuse_schema(schema: dict[str, object], named: str) -> None:
+    """Refused where no answer can be judged by the schema. That is judged by another process, since what does so is not
+    of the standard library; where that is not to be had the server judges, and leaves out what it cannot use."""
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "gemba.cli.schema_check"]
+    given = wire.encode_json(schema).encode()
+    try:
+        done = subprocess.run(command, input=given, capture_output=True, timeout=_CHECK_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return
+    if reason := done.stdout.decode("utf-8", "replace"):
+        raise Refused(f"{named} cannot be used: {reason}")
 
 
 # -- rules -------------------------------------------------------------------------------------------------------------

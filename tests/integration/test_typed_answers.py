@@ -72,6 +72,10 @@ def test_an_ask_carries_its_schema(home: Path, schema: Path) -> None:
         (b"true", "holds no JSON object"),
         (b"{}", "is empty and takes every answer"),
         (b'{"a": "' + b"x" * 65_536 + b'"}', "larger than 65536 bytes"),
+        (b'{"type": "objekt"}', "cannot be used: "),
+        (b'{"pattern": "("}', "cannot be used: "),
+        (b'{"$ref": "#"}', "cannot be used: a reference in it leads back to itself"),
+        (b'{"$ref": "http://localhost/x"}', "cannot be used: a reference leads outside the schema"),
         (None, "No such file"),
     ],
 )

@@ -172,7 +172,7 @@ def read_stdin() -> str:
 
 
 def read_schema(path: str) -> dict[str, object]:
-    """The JSON object in a file. Whether answers can be judged by it is the server's to say."""
+    """The JSON object in a file, once answers can be judged by it."""
     import json
 
     def refuse(name: str) -> None:
@@ -188,4 +188,5 @@ def read_schema(path: str) -> dict[str, object]:
         raise Refused(f"--schema {agent.shown(path)} holds no JSON object; allowed: a JSON Schema, as an object")
     if not schema:
         raise Refused(f"--schema {agent.shown(path)} is empty and takes every answer; leave it out, or say more")
+    speaker.refuse_schema(schema, f"--schema {agent.shown(path)}")
     return schema

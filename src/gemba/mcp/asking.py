@@ -101,7 +101,6 @@ def _role(session: Session, unsaid: str) -> str:
 
 
 def _check_schema(schema: dict[str, object]) -> None:
-    """Whether answers can be judged by it is the server's to say."""
     if not schema:
         raise Refused("schema is empty and takes every answer; leave it out, or say more")
     try:
@@ -110,6 +109,7 @@ def _check_schema(schema: dict[str, object]) -> None:
         raise Refused(f"schema is no JSON: {error}") from None
     if size > wire.MAX_SCHEMA:
         raise Refused(f"schema has {size} bytes; allowed: up to {wire.MAX_SCHEMA}")
+    speaker.refuse_schema(schema, "schema")
 
 
 def _recorded(session: Session, line: str, facts: "Document") -> Answer:
