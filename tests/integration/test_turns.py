@@ -386,3 +386,39 @@ def _delivery_since(app: App, id: str) -> int:
     with app.database.read() as connection:
         since: int = get(connection, id).delivery_since
     return since
+
+
+# ---- an agent that only knows its dispatch -----------------------------------------------------------------------
+
+
+def test_an_agent_that_only_knows_its_dispatch_reads_what_waits_for_it(home: Path) -> None:
+    event_id = lay(home, 1)
+    envelope = Path(wire.envelope_path(str(home), "d-1"))
+    envelope.parent.mkdir(parents=True)
+    envelope.write_text(json.dumps({"metadata": {"agent_id": SESSION}}))
+
+    done = run("--next", GEMBA_SESSION_ID="", GEMBA_DISPATCH_ID="d-1")
+
+    assert (done.returncode, "answer 1" in done.stdout) == (0, True)
+    assert [payload["event_id"] for payload in read_frames(home)] == [event_id]
+
+
+@pytest.mark.parametrize(
+    ("envelope", "said"),
+    [
+        (None, "no dispatch here has this id"),
+        ("{", "is no JSON"),
+        ('{"metadata": []}', "GEMBA_SESSION_ID is not set"),
+        ('{"metadata": {"agent_id": ""}}', "GEMBA_SESSION_ID is not set"),
+    ],
+)
+def test_a_dispatch_that_names_no_agent_is_refused(home: Path, envelope: str | None, said: str) -> None:
+    if envelope is not None:
+        path = Path(wire.envelope_path(str(home), "d-1"))
+        path.parent.mkdir(parents=True)
+        path.write_text(envelope)
+
+    done = run("--next", GEMBA_SESSION_ID="", GEMBA_DISPATCH_ID="d-1")
+
+    assert done.returncode == 1
+    assert said in done.stderr

@@ -17,6 +17,7 @@ from pathlib import Path
 from gemba import replies, wire
 from gemba.cli import agent
 from gemba.cli.reply import acknowledge
+from gemba.handoff.given_file import dispatched_agent, input_envelope
 from gemba.replies import Reply
 from gemba.speaker import Session
 from gemba.wire import Refused
@@ -35,9 +36,25 @@ _ENDED = {
 
 def show_next(command: agent.Command, as_json: bool) -> int:
     """Print what waits, oldest first; the exit code tells whether anything did."""
-    session = Session.from_environment()
+    session = _session()
     with _alone(session) as folder:
         return _nothing(command) if folder is None else _show_all(command, session, folder, as_json)
+
+
+def _session() -> Session:
+    """The session that this process belongs to. An agent that only knows its dispatch is known by the name that the
+    dispatch gave it, as when it hands in its work."""
+    if not os.environ.get("GEMBA_SESSION_ID", "").strip() and os.environ.get("GEMBA_DISPATCH_ID", "").strip():
+        os.environ["GEMBA_SESSION_ID"] = _dispatched_agent(os.environ["GEMBA_DISPATCH_ID"].strip())
+    return Session.from_environment()
+
+
+def _dispatched_agent(dispatch_id: str) -> str:
+    """The agent's name, "" where the dispatch tells none: then GEMBA_SESSION_ID is missed."""
+    given = input_envelope(wire.home(), dispatch_id)
+    if given is None:
+        raise Refused(f"GEMBA_DISPATCH_ID {agent.shown(dispatch_id)}: no dispatch here has this id")
+    return dispatched_agent(given)
 
 
 @contextmanager
