@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 
 from gemba.handoff.body import (
     CLOSER,
+    MAX_BODY,
     Reading,
     is_larger,
     is_too_deep,
     is_too_large,
     read_body,
     repeated_keys,
+    scanner,
     skip_space,
 )
 
@@ -80,25 +82,44 @@ def _find_block(text: str | bytes) -> Found:
         return Found(None, "text_size", 1, 1, detail, "write long outputs to files", 0, 0, [])
     text, _ = read_text(text)
     openers = _openers(text)
-    last: Reading | None = None
-    stop = len(text)
-    for opened, start in reversed(openers):
-        first = skip_space(text, start) if last is None else _object_start(text, start, stop)
-        if first is not None:
-            reading = read_body(text, first, stop, is_last=last is None)
-            if _is_object(text, reading):
-                pointers = repeated_keys(reading) if reading.may_repeat else []
-                return Found(reading.value, None, 0, 0, "", None, len(openers), _line(text, opened), pointers)
-            last = last or reading
-        stop = opened
-    if last is None:
+    if not openers:
         return Found(None, None, 0, 0, "", None, 0, 0, [])
+    last_opened, start = openers[-1]
+    last = read_body(text, skip_space(text, start))
+    reading, opened = (last, last_opened) if _is_object(text, last) else _earlier(text, openers)
+    if reading is not None:
+        pointers = repeated_keys(reading) if reading.may_repeat else []
+        return Found(reading.value, None, 0, 0, "", None, len(openers), _line(text, opened), pointers)
     from gemba.handoff.block_fault import fault_of  # loaded here: a hook seldom needs it
 
     cause, at, detail, suggestion = fault_of(text, last)
     column = at - text.rfind("\n", 0, at)
-    line_of_block = _line(text, openers[-1][0])
+    line_of_block = _line(text, last_opened)
     return Found(None, cause, _line(text, at), column, detail, suggestion, len(openers), line_of_block, [])
+
+
+def _earlier(text: str, openers: list[tuple[int, int]]) -> tuple[Reading | None, int]:
+    """The last of the blocks before the last one that is as it should be, and where it is opened.
+
+    A hostile text has a million of them: what is certainly broken is not decoded, and nothing is made of a fault.
+    """
+    may_begin, may_end, ends, scan = _OBJECT_START.match, _OBJECT_END.search, CLOSER.match, scanner()
+    stop = openers[-1][0]
+    for opened, start in reversed(openers[:-1]):
+        brace = may_begin(text, start)
+        if brace and may_end(text, start, stop + 3):  # the next opener may close it
+            first = brace.end()
+            source = text[first : min(stop, first + MAX_BODY + 1)]
+            try:
+                value, end = scan(source, 0)
+            except (StopIteration, ValueError, RecursionError):
+                value, end = None, 0
+            if value is not None and ends(text, first + end):
+                reading = Reading(first, source, end, value, None, True)
+                if _is_object(text, reading):
+                    return reading, opened
+        stop = opened
+    return None, 0
 
 
 def _line(text: str, at: int) -> int:
@@ -115,12 +136,6 @@ def _openers(text: str) -> list[tuple[int, int]]:
             found.append((at, end.end()))
         at = text.find(_OPENER, at + len(_OPENER))
     return found
-
-
-def _object_start(text: str, start: int, stop: int) -> int | None:
-    """Where an object may begin; None where a block is certainly broken. `stop` is the next opener: it may close it."""
-    brace = _OBJECT_START.match(text, start)
-    return brace.end() if brace and _OBJECT_END.search(text, start, stop + 3) else None
 
 
 def _is_object(text: str, reading: Reading) -> bool:

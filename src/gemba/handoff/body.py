@@ -55,20 +55,29 @@ class _Decoders(NamedTuple):
     plain: JSONDecoder  # the last of a repeated key wins
 
 
-def read_body(text: str, first: int, stop: int, *, is_last: bool) -> Reading:
-    source = text[first : min(stop, first + MAX_BODY + 1)]
-    decoders = _NATIVE if sys.get_int_max_str_digits() == MAX_DIGITS else _COUNTING
+def read_body(text: str, first: int) -> Reading:
+    """The body of the last block, nearly always the one that is taken, and without a repeated key."""
+    source = text[first : first + MAX_BODY + 1]
+    decoders = _decoders()
     try:
-        if is_last:  # nearly always the one that is taken, and without a repeated key
-            try:
-                value, end = decoders.unique.raw_decode(source)
-                return Reading(first, source, end, value)
-            except _Repeated:
-                pass
-        value, end = decoders.plain.raw_decode(source)
+        try:
+            value, end = decoders.unique.raw_decode(source)
+            return Reading(first, source, end, value)
+        except _Repeated:
+            value, end = decoders.plain.raw_decode(source)
+            return Reading(first, source, end, value, None, True)
     except (ValueError, RecursionError) as error:
         return Reading(first, source, len(source), None, error)
-    return Reading(first, source, end, value, None, True)
+
+
+def scanner() -> Callable[[str, int], tuple[Any, int]]:
+    """Decodes the value at a place of a source, as `read_body` does; what is no JSON raises, StopIteration too."""
+    scan: Callable[[str, int], tuple[Any, int]] = _decoders().plain.scan_once  # type: ignore[attr-defined]  # not typed
+    return scan
+
+
+def _decoders() -> _Decoders:
+    return _NATIVE if sys.get_int_max_str_digits() == MAX_DIGITS else _COUNTING
 
 
 def _refuse(constant: str) -> float:
