@@ -33,9 +33,10 @@ CAUSES = ("text_size", "body_size", "depth", "number", "syntax", "unclosed", "ty
 
 _OPENER = "```agent_contract_handoff"
 _LINE_END = re.compile(r"[^\S\n]*+(?:\n|\Z)")
-# What every closed object has; it spares the hostile text of a million openers a million decoding errors.
-_OBJECT_START = re.compile(r'[ \t\r\n]*+(?=\{[ \t\r\n]*+["}])')
-_OBJECT_END = re.compile(r"\}[ \t\r\n]*+```")
+# What every closed object has; it spares the hostile text of a million openers a million decoding errors. Compiled
+# where there are several blocks: a hook process would pay for it each time.
+_OBJECT_START = r'[ \t\r\n]*+(?=\{[ \t\r\n]*+["}])'
+_OBJECT_END = r"\}[ \t\r\n]*+```"
 _LARGE = 100_000
 
 
@@ -103,7 +104,8 @@ def _earlier(text: str, openers: list[tuple[int, int]]) -> tuple[Reading | None,
 
     A hostile text has a million of them: what is certainly broken is not decoded, and nothing is made of a fault.
     """
-    may_begin, may_end, ends, scan = _OBJECT_START.match, _OBJECT_END.search, CLOSER.match, scanner()
+    may_begin, may_end = re.compile(_OBJECT_START).match, re.compile(_OBJECT_END).search
+    ends, scan = CLOSER.match, scanner()
     stop = openers[-1][0]
     for opened, start in reversed(openers[:-1]):
         brace = may_begin(text, start)

@@ -27,7 +27,8 @@ CLOSER = re.compile(r"[ \t\r\n]*+```")
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_BRACKETS = re.compile(rf'{STRING}|[\[{{][^][{{}}"]*+[\]}}]|([\[{{]++)|([\]}}]++)', re.DOTALL)
+# Compiled where a body goes too deep: a hook process would pay for it each time.
+_BRACKETS = rf'{STRING}|[\[{{][^][{{}}"]*+[\]}}]|([\[{{]++)|([\]}}]++)'
 _POINTER_SHOWN = 200
 
 
@@ -197,7 +198,7 @@ def _deepest(brackets: bytes) -> int:
 def deep_bracket(source: str) -> int | None:
     """Where the first bracket stands that goes too deep."""
     depth = 0
-    for run in _BRACKETS.finditer(source):
+    for run in re.finditer(_BRACKETS, source, re.DOTALL):
         if run.lastindex == 1:
             depth += run.end() - run.start()
             if depth > MAX_DEPTH:
