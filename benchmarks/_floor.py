@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gemba import wire
-from gemba.sessions.backends.backend import run_folder
+from gemba.sessions.backends.backend import RunFolder
 from gemba.sessions.backends.run_folder import stop_kept
 from gemba.testing import retry_until
 from tests.fixtures.cluster import temporary_cluster
@@ -65,7 +65,7 @@ def _serving(workspace: Path, home: Path, database_url: str) -> Iterator[Running
         if server.is_running:
             server.kill()
         for folder in (home / "runs").glob("*"):  # they outlive their server
-            stop_kept(run_folder(home, folder.name), 0)
+            stop_kept(RunFolder(folder.name, folder), 0)
         socket = home / "tmux" / "socket"
         if socket.exists():
             subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)

@@ -103,7 +103,7 @@ def are_at_their_prompts(server: RunningServer, sessions: list[str]) -> bool:
 
 
 def keeper_of(server: RunningServer, session: str) -> int:
-    keeper = read_keeper(run_folder(server.home, session))
+    keeper = read_keeper(run_folder(server.home, server.workspace, session))
     assert keeper is not None
     return keeper.process[0]
 

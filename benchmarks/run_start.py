@@ -45,7 +45,7 @@ class Floor:
 
     def start(self, name: str) -> RunFolder:
         self._backend.start(self._start_of(name))
-        return run_folder(self._home, name)
+        return run_folder(self._home, "", name)
 
     def finish(self, run: RunFolder) -> None:
         keeper = read_keeper(run)
@@ -61,7 +61,7 @@ class Floor:
         return seconds
 
     def _start_of(self, name: str) -> Start:
-        folder = str(run_folder(self._home, name).path)
+        folder = str(run_folder(self._home, "", name).path)
         return Start(name, f"benchmark-{name}", folder, _AGENT, self._environment, str(self._home), stdin="")
 
     def _check(self, run: RunFolder) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from gemba.sessions.backends.backend import run_folder
+from gemba.sessions.backends.backend import RunFolder
 from gemba.sessions.backends.run_folder import stop_kept
 from gemba.testing import retry_until
 from tests.browser.desk import Desk
@@ -46,7 +46,7 @@ def server(sqlite_server: RunningServer) -> Iterator[RunningServer]:
     (sqlite_server.workspace / ".gemba/agents.toml").write_text(AGENTS)
     yield sqlite_server
     for folder in (sqlite_server.home / "runs").glob("*"):
-        stop_kept(run_folder(sqlite_server.home, folder.name), 0)
+        stop_kept(RunFolder(folder.name, folder), 0)
     socket = sqlite_server.home / "tmux/socket"
     if socket.exists():
         subprocess.run(["tmux", "-S", str(socket), "kill-server"], capture_output=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from gemba.sessions.backends.backend import run_folder
+from gemba.sessions.backends.backend import RunFolder, run_folder
 from gemba.sessions.backends.run_folder import Keeper, read_keeper, stop_kept
 from gemba.sessions.keeper.process_tree import marked
 from gemba.testing import retry_until, seeds
@@ -58,7 +58,7 @@ def mortal(sqlite_server: RunningServer, workspace: Path, tmp_path: Path) -> Ite
         if sqlite_server.is_running:
             sqlite_server.kill()
         for folder in (sqlite_server.home / "runs").glob("*"):
-            stop_kept(run_folder(sqlite_server.home, folder.name), 0)
+            stop_kept(RunFolder(folder.name, folder), 0)
         socket = sqlite_server.home / "tmux" / "socket"
         subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
 
@@ -73,7 +73,7 @@ def test_whoever_is_killed_the_session_ends_right_and_its_answer_is_never_double
     victim = draw.choice([name for name in DEATHS if name != "tmux" or agent == "tmux"])
     server = mortal.server
     id = server.post("/api/sessions", {"agent": agent})["id"]
-    folder = run_folder(server.home, id)
+    folder = run_folder(server.home, server.workspace, id)
     retry_until(lambda: server.get(f"/api/sessions/{id}")["lifecycle"] == "running", timeout=PATIENCE)
     keeper = read_keeper(folder)
     assert keeper is not None

@@ -1,6 +1,7 @@
 """What becomes of sessions that are over: worktrees let go, housekeeping, and what is seen of them meanwhile."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -138,7 +139,7 @@ def test_nothing_is_let_go_of_what_lives_has_none_or_is_not_here(house: House, t
     finally:
         other.close()
     assert all(house.tree(id).is_dir() for id in (living, resumed, over))
-    with held(run_folder(house.app.home, over)):
+    with held(run_folder(house.app.home, house.app.workspace.root, over)):
         assert house.refusal(over).code == ALREADY_STARTING
 
 
@@ -163,10 +164,10 @@ def test_worktrees_go_by_themselves_when_nothing_is_only_there(house: House) -> 
 
 def test_what_was_printed_goes_after_its_days_and_reading_it_says_so(house: House) -> None:
     old = house.done("echo words")
-    mine = house.done("echo mine", id="x y")
-    living = house.start("", "listener", id="x_y", worktree=False)  # which has the folder of the one before it
+    mine = house.done("echo mine", id="x.y")
+    living = house.start("", "listener", id="x_y", worktree=False)
     house.until(living, "running")
-    folder = run_folder(house.app.home, old).path
+    folder = run_folder(house.app.home, house.app.workspace.root, old).path
     (folder.with_name("removed+of-a-killed-one")).mkdir()
     house.app.housekeeping.tidy()
     assert "words" in house.app.keeping.transcript(old, 10).text
@@ -179,7 +180,9 @@ def test_what_was_printed_goes_after_its_days_and_reading_it_says_so(house: Hous
         house.app.housekeeping.tidy()
         house.app.housekeeping.tidy()
 
-    assert sorted(each.name for each in folder.parent.iterdir()) == ["x_y"]
+    assert sorted(each.name for each in folder.parent.iterdir()) == [
+        run_folder(house.app.home, house.app.workspace.root, living).path.name
+    ]
     for id in (old, mine):
         with pytest.raises(NotFound, match=r"printed is gone since .* keep_transcripts_days"):
             house.app.keeping.transcript(id, 10)
@@ -205,7 +208,7 @@ def test_a_server_tidies_up_when_it_starts(sqlite_server: RunningServer) -> None
 
 
 def test_a_folder_that_is_cleared_and_a_start_never_meet(tmp_path: Path) -> None:
-    run = run_folder(tmp_path, "s")
+    run = run_folder(tmp_path, "", "s")
     with held(run):
         assert clear_run(run, "run-1") is False
         with pytest.raises(Conflict, match="is being started already"), held(run):
@@ -214,6 +217,9 @@ def test_a_folder_that_is_cleared_and_a_start_never_meet(tmp_path: Path) -> None
         (run.path / "lock").unlink()
     with held(run):
         assert (run.path / "lock").exists()
+    run.keeper.write_text(json.dumps({"pid": os.getpid(), "started": 0, "run_id": "run-2"}))
+    assert (clear_run(run, "run-1"), run.keeper.exists()) == (True, True)  # what lies there is another one's
+    run.keeper.unlink()
     assert clear_run(run, "run-1") is True
     assert (clear_run(run, "run-1"), run.path.exists()) == (True, False)
 

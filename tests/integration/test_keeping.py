@@ -117,7 +117,7 @@ def test_a_client_is_handed_its_hooks_and_tools_in_private_files_outside_of_the_
     ended = floor.until(id, "completed")
 
     assert ended.run is not None
-    folder = run_folder(floor.app.home, id).path
+    folder = run_folder(floor.app.home, floor.app.workspace.root, id).path
     given = [f"600 {folder / name}" for name in ("claude-settings.json", "mcp.json")]
     assert floor.app.keeping.transcript(id, 50).text.split("\n")[:2] == given
     status = subprocess.run(
@@ -134,7 +134,7 @@ def test_what_is_stopped_before_it_started_never_starts(floor: Floor) -> None:
 
     assert ended.run is not None
     assert ended.run.started_at is None
-    assert not run_folder(floor.app.home, id).path.exists()
+    assert not run_folder(floor.app.home, floor.app.workspace.root, id).path.exists()
 
 
 @pytest.mark.parametrize("victim", ["agent", "keeper"])
@@ -142,7 +142,7 @@ def test_an_agent_that_is_killed_has_failed(floor: Floor, victim: str) -> None:
     id = floor.start("kill -9 $$" if victim == "agent" else "sleep 1000")
     if victim == "keeper":
         floor.until(id, "running")
-        keeper = read_keeper(run_folder(floor.app.home, id))
+        keeper = read_keeper(run_folder(floor.app.home, floor.app.workspace.root, id))
         assert keeper is not None
         os.kill(keeper.process[0], signal.SIGKILL)
 
@@ -155,11 +155,11 @@ def test_a_start_that_nobody_lived_to_write_down_is_found(floor: Floor, monkeypa
         patch.setattr(floor.app.keeping, "_came_up", lambda _row: None)
         floor.app.keeping.keep()
     assert floor.get(id).lifecycle == "starting"
-    before = read_keeper(run_folder(floor.app.home, id))
+    before = read_keeper(run_folder(floor.app.home, floor.app.workspace.root, id))
 
     floor.until(id, "running")
 
-    assert read_keeper(run_folder(floor.app.home, id)) == before
+    assert read_keeper(run_folder(floor.app.home, floor.app.workspace.root, id)) == before
     assert floor.transitions(id) == ["running"]
 
 

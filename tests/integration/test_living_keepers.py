@@ -34,7 +34,7 @@ def test_the_end_of_a_run_is_heard_at_once_and_seen_by_the_next_round(floor: Flo
     ends = floor.app.keeping.ends
     assert ends is not None
     assert select.select([ends], [], [], 0)[0] == []
-    keeper = read_keeper(run_folder(floor.app.home, gone))
+    keeper = read_keeper(run_folder(floor.app.home, floor.app.workspace.root, gone))
     assert keeper is not None
 
     os.kill(keeper.process[0], signal.SIGKILL)

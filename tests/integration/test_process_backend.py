@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_an_agent_that_cannot_be_run_is_refused_with_the_reason(
         ProcessBackend().start(start)
 
     assert refused.value.code == "agent_not_started"
-    seen = ProcessBackend().observe([run_folder(home, "s1")])["s1"]
+    seen = ProcessBackend().observe([run_folder(home, "", "s1")])["s1"]
     assert seen == Observation(Seen.EXITED, code, None, EndedBy.START)
 
 
@@ -68,14 +69,14 @@ def test_a_folder_that_cannot_be_used_is_told(home: Path) -> None:
 
 def test_what_an_agent_is_given_lies_in_its_folder_as_texts_and_links(home: Path, tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("theirs")
-    folder = run_folder(home, "s1").path
+    folder = run_folder(home, "", "s1").path
     (folder / "deep" / "made").mkdir(parents=True)  # by an earlier run of the client
     files: dict[str, str | Path] = {"text": "ours", "deep/text": "ours", "deep/link": tmp_path / "theirs"}
     start = start_for(home, "s1", ("true",))._replace(files={**files, "deep/made": tmp_path / "theirs"})
 
     for _ in range(2):
         ProcessBackend().start(start)
-        ProcessBackend().stop(run_folder(home, "s1"), 5)
+        ProcessBackend().stop(run_folder(home, "", "s1"), 5)
 
     assert {(folder / name).read_text() for name in ("text", "deep/text")} == {"ours"}
     assert (folder / "text").stat().st_mode & 0o777 == 0o600
@@ -122,7 +123,7 @@ def test_of_two_starts_at_once_one_wins(home: Path) -> None:
     with ThreadPoolExecutor(count) as pool:
         told = list(pool.map(start, range(count)))
 
-    run = run_folder(home, "s1")
+    run = run_folder(home, "", "s1")
     keeper = read_keeper(run)
     ProcessBackend().stop(run, 5)
     refused = [code for code in told if code in ("run_starting", "run_lives")]
@@ -132,7 +133,7 @@ def test_of_two_starts_at_once_one_wins(home: Path) -> None:
 
 
 def test_a_run_goes_on_when_whoever_started_it_is_killed(home: Path) -> None:
-    run = run_folder(home, "s1")
+    run = run_folder(home, "", "s1")
     run_id = f"outlives-{os.getpid()}"
     program = """
 import os, signal, sys
@@ -155,7 +156,7 @@ os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def test_another_process_with_a_dead_keepers_id_is_not_taken_for_it(home: Path) -> None:
-    run = run_folder(home, "s1")
+    run = run_folder(home, "", "s1")
     run.path.mkdir(parents=True)
     mine = start_time(os.getpid())
     assert mine is not None
@@ -172,7 +173,7 @@ def test_another_process_with_a_dead_keepers_id_is_not_taken_for_it(home: Path) 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"pid": "x"}', '{"code": 1}', "\x00"])
 def test_files_that_say_nothing_are_a_run_without_a_keeper(home: Path, content: str) -> None:
-    run = run_folder(home, "s1")
+    run = run_folder(home, "", "s1")
     run.path.mkdir(parents=True)
     run.keeper.write_text(content)
     run.exit.write_text(content)
@@ -185,7 +186,7 @@ def test_files_that_say_nothing_are_a_run_without_a_keeper(home: Path, content: 
 def test_a_home_with_a_long_path_is_like_any_other(home: Path, start_run: StartRun) -> None:
     deep = home / ("d" * 120) / ("e" * 120)
     start = start_for(home, "s1", ("cat",), folder=str(deep), keep_stdin=True)
-    run = run_folder(home, "s1")._replace(path=deep)
+    run = run_folder(home, "", "s1")._replace(path=deep)
 
     backend = ProcessBackend()
     backend.start(start)
@@ -312,8 +313,8 @@ def test_what_it_shows_is_read_without_escape_sequences(start_run: StartRun) -> 
 
 
 def test_nothing_is_shown_of_a_run_that_never_was(home: Path) -> None:
-    assert ProcessBackend().read(run_folder(home, "nobody"), 10) == ""
-    assert ProcessBackend().observe([run_folder(home, "nobody")])["nobody"] == Observation(Seen.KILLED)
+    assert ProcessBackend().read(run_folder(home, "", "nobody"), 10) == ""
+    assert ProcessBackend().observe([run_folder(home, "", "nobody")])["nobody"] == Observation(Seen.KILLED)
 
 
 def test_many_are_observed_at_once_each_as_it_is(start_run: StartRun) -> None:
@@ -331,12 +332,21 @@ def test_many_are_observed_at_once_each_as_it_is(start_run: StartRun) -> None:
 
 def test_the_process_backend_is_usable_here() -> None:
     assert ProcessBackend().usable() is None
-    assert ProcessBackend().attach(run_folder("/nowhere", "s1")) is None
+    assert ProcessBackend().attach(run_folder("/nowhere", "", "s1")) is None
 
 
 def test_every_process_of_a_run_knows_whose_it_is(home: Path) -> None:
     start = Start("s/1", "r1", str(home), ("true",), {"GEMBA_RUN_ID": "another", "HOME": "/h"}, "/")
 
     assert start.environment() == {"GEMBA_RUN_ID": "r1", "GEMBA_SESSION_ID": "s/1", "HOME": "/h"}
-    assert run_folder(home, "s/1").path == home / "runs" / "s_1"
     assert literal("a\x00b\r\nc\rd\te\x85\ud800") == "ab\nc\nd\te\ufffd"
+
+
+def test_every_session_of_every_workspace_has_a_folder_of_its_own(home: Path) -> None:
+    ids = ("a b", "a_b", "a.b", "..", "@{", "é☃", "__", "x" * 400, "x" * 401, "\ud800")
+    paths = [run_folder(home, workspace, id).path for workspace in ("/w1", "/w2") for id in ids]
+
+    assert len(set(paths)) == 2 * len(ids)
+    assert {path.parent for path in paths} == {home / "runs"}
+    assert all(re.fullmatch("[A-Za-z0-9._-]{18,57}", path.name) for path in paths)
+    assert run_folder(home, "/w1", "s/1") == run_folder(home, Path("/w1"), "s/1")

@@ -70,7 +70,7 @@ def ended(floor: Floor, id: str) -> SessionView:
 
 
 def check_nothing_is_left(floor: Floor, view: SessionView, run_id: str) -> None:
-    folder = run_folder(floor.app.home, view.id)
+    folder = run_folder(floor.app.home, floor.app.workspace.root, view.id)
     assert marked(f"GEMBA_RUN_ID={run_id}", number_of(run_id)) == []
     assert not folder.spec.exists()
     assert folder.keeper.exists() or not folder.path.exists()
@@ -146,7 +146,7 @@ def test_what_an_agent_prints_onto_a_full_disk_is_missing_and_the_agent_goes_on(
 
     assert view.run is not None
     assert (view.close_reason, view.run.code) == ("provider_exit", 3)
-    ending = read_ending(run_folder(floor.app.home, id))
+    ending = read_ending(run_folder(floor.app.home, floor.app.workspace.root, id))
     assert ending is not None
     assert ending.cut
     assert floor.app.keeping.transcript(id, 100).text.startswith("begun")

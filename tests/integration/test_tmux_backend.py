@@ -69,7 +69,7 @@ class Floor:
     def start(
         self, *command: str, session_id: str = "session", env: dict[str, str] | None = None, limit: int = 1 << 20
     ) -> RunFolder:
-        run = run_folder(self.home, session_id)
+        run = run_folder(self.home, "", session_id)
         self.runs.append(run)
         given = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **(env or {})}
         folder, run_id = str(run.path), uuid.uuid4().hex
@@ -190,11 +190,11 @@ def test_a_program_that_reads_lines_gets_lines(floor: Floor) -> None:
 def test_whatever_a_person_does_in_the_window_the_text_reaches_the_agent(floor: Floor) -> None:
     run, kept = floor.listen(RAW, "")
     other, other_kept = floor.listen(RAW, "", session_id="other")
-    pane = floor.tmux("list-panes", "-t", "=session:", "-F", "#{pane_id}")
+    pane = floor.tmux("list-panes", "-t", f"{target(floor, 'session')}:", "-F", "#{pane_id}")
     floor.tmux("copy-mode", "-t", pane)
     floor.backend.send(run, "scrolled")
     floor.tmux("split-window", "-b", "-t", pane, "cat")
-    floor.tmux("rename-session", "-t", "=session", "mine")
+    floor.tmux("rename-session", "-t", target(floor, "session"), "mine")
     floor.backend.send(run, "split")
     floor.tmux("copy-mode", "-t", pane)
     floor.backend.press(run, ["1", "Up", "Enter"])
@@ -232,7 +232,7 @@ def test_how_a_run_ended_is_told_apart(floor: Floor) -> None:
     keeper = read_keeper(keeper_killed)
     assert keeper is not None
     os.kill(keeper.process[0], signal.SIGKILL)
-    floor.tmux("kill-pane", "-t", "=closed:")
+    floor.tmux("kill-pane", "-t", f"{target(floor, 'closed')}:")
 
     assert floor.ended(exited) == (Seen.EXITED, 3, None, EndedBy.AGENT)
     assert floor.ended(killed) == (Seen.KILLED, None, signal.SIGKILL, EndedBy.AGENT)
@@ -249,7 +249,7 @@ def test_how_a_run_ended_is_told_apart(floor: Floor) -> None:
 
 def test_a_server_that_died_is_told_from_the_last_pane_that_was_closed(floor: Floor) -> None:
     last, _ = floor.listen(COOKED, session_id="last")
-    floor.tmux("kill-session", "-t", "=last")
+    floor.tmux("kill-session", "-t", target(floor, "last"))
     assert floor.ended(last).seen == Seen.VANISHED
     first_server = floor.server()
 
@@ -274,9 +274,9 @@ def test_two_hundred_runs_are_observed_with_one_question_to_tmux(
     floor: Floor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kinds = {name: floor.listen(COOKED, session_id=name)[0] for name in ("living", "closed")}
-    floor.tmux("kill-session", "-t", "=closed")
+    floor.tmux("kill-session", "-t", target(floor, "closed"))
     floor.ended(kinds["closed"])
-    copies = [run_folder(floor.home, f"{name}-{number}") for number in range(100) for name in kinds]
+    copies = [run_folder(floor.home, "", f"{name}-{number}") for number in range(100) for name in kinds]
     for copy in copies:
         shutil.copytree(kinds[copy.session_id.partition("-")[0]].path, copy.path, ignore=_sockets)
     place = copies[1].path / "tmux.json"
@@ -295,6 +295,11 @@ def test_two_hundred_runs_are_observed_with_one_question_to_tmux(
     assert {observed[copy.session_id].seen for copy in copies[::2]} == {Seen.RUNNING}
     assert {observed[copy.session_id].seen for copy in copies[3::2]} == {Seen.VANISHED}
     assert observed[copies[1].session_id].seen == Seen.SERVER_DIED, "another server got the process id of its own"
+
+
+def target(floor: Floor, session_id: str) -> str:
+    """Its session, by the name that tmux has of it."""
+    return f"={run_folder(floor.home, '', session_id).path.name}"
 
 
 def _sockets(_: str, names: list[str]) -> list[str]:
@@ -324,7 +329,7 @@ def test_the_server_ends_with_the_last_run_and_panes_that_were_closed_are_still_
     closed, _ = floor.listen(COOKED, session_id="closed")
     died, _ = floor.listen(COOKED, session_id="died")
     server = floor.server()
-    floor.tmux("kill-session", "-t", "=closed")
+    floor.tmux("kill-session", "-t", target(floor, "closed"))
     floor.backend.close()
     assert start_time(server), "another run has its pane there"
     floor.backend.stop(died, 0)
@@ -387,7 +392,7 @@ def test_a_start_is_refused_with_its_reason_and_may_be_tried_again(floor: Floor)
     run, _ = floor.listen(COOKED)
     with pytest.raises(Conflict, match="session session runs already"):
         floor.start("cat")
-    floor.tmux("split-window", "-d", "-t", "=session:", "cat")
+    floor.tmux("split-window", "-d", "-t", f"{target(floor, 'session')}:", "cat")
     floor.backend.stop(run, 0)
 
     again, kept = floor.listen(RAW, "")
@@ -395,8 +400,8 @@ def test_a_start_is_refused_with_its_reason_and_may_be_tried_again(floor: Floor)
     read_as(kept, b"beside what a person left open\r")
     names = floor.tmux("list-sessions", "-F", "#{session_name}").split()
     assert len(names) == 2
-    assert names[0] == "session"
-    assert names[1].startswith("session-")
+    assert f"={names[0]}" == target(floor, "session")
+    assert names[1].startswith(f"{names[0]}-")
 
 
 @pytest.fixture
@@ -478,7 +483,7 @@ def test_a_person_attaches_with_the_command_and_sees_what_the_agent_shows(floor:
     run, kept = floor.listen(RAW, "")
     command = floor.backend.attach(run)
     assert command is not None
-    assert shlex.split(command)[-2:] == ["-t", "=session"]
+    assert shlex.split(command)[-2:] == ["-t", target(floor, "session")]
 
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "TMUX": "/tmp/another,1,0", "TMUX_PANE": "%0"}
@@ -500,7 +505,7 @@ def test_a_person_attaches_with_the_command_and_sees_what_the_agent_shows(floor:
             retry_until(lambda: shows(b"ready"))
             os.write(ours, b"typed by hand")
             read_as(kept, b"typed by hand")
-            floor.tmux("detach-client", "-s", "=session")
+            floor.tmux("detach-client", "-s", target(floor, "session"))
             retry_until(lambda: shows(b"[detached"))
             assert person.wait(5) == 0
         finally:

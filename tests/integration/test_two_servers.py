@@ -55,7 +55,7 @@ def start(server: RunningServer, id: str) -> None:
 
 
 def keeps(server: RunningServer, id: str) -> bool:
-    keeper = read_keeper(run_folder(server.home, id))
+    keeper = read_keeper(run_folder(server.home, server.workspace, id))
     return keeper is not None and keeper.lives
 
 

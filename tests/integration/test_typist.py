@@ -30,7 +30,7 @@ def floor(app: App, workspace: Path) -> Iterator[Floor]:
 
 
 def keeper_of(floor: Floor, id: str) -> Keeper:
-    keeper = read_keeper(run_folder(floor.app.home, id))
+    keeper = read_keeper(run_folder(floor.app.home, floor.app.workspace.root, id))
     assert keeper is not None
     return keeper
 

@@ -37,7 +37,7 @@ def two_workspaces(
 def started(server: RunningServer, id: str) -> Keeper:
     server.post("/api/sessions", {"agent": "lasting", "id": id, "worktree": False})
     retry_until(lambda: server.get(f"/api/sessions/{id}")["lifecycle"] == "running", timeout=30)
-    keeper = read_keeper(run_folder(server.home, id))
+    keeper = read_keeper(run_folder(server.home, server.workspace, id))
     assert keeper is not None
     assert keeper.workspace == str(server.workspace)
     return keeper
@@ -60,7 +60,7 @@ def test_what_the_database_has_no_row_of_ends_when_its_server_starts_and_no_othe
     for file in (server.workspace / ".gemba").glob("*.db*"):
         file.unlink()
     status, detail = doctors_word(server)
-    assert (status, str(run_folder(server.home, "lost").path) in detail) == ("warn", True)
+    assert (status, str(run_folder(server.home, server.workspace, "lost").path) in detail) == ("warn", True)
     assert lost.lives  # a command looks, and ends nothing
     other.kill()
     other.start()  # a server of another workspace ends nothing of this one
@@ -74,3 +74,17 @@ def test_what_the_database_has_no_row_of_ends_when_its_server_starts_and_no_othe
     code, errors = server.stop()
     assert (code, errors.count("a run that the database has no row of was ended")) == (0, 1)
     assert kept.lives
+
+
+def test_sessions_of_one_id_in_two_workspaces_of_one_home_do_not_meet(
+    two_workspaces: tuple[RunningServer, RunningServer],
+) -> None:
+    server, other = two_workspaces
+    ours, theirs = started(server, "dup"), started(other, "dup")
+    assert (ours.lives, theirs.lives) == (True, True)
+
+    other.post("/api/sessions/dup/stop", {})
+    retry_until(lambda: not theirs.lives, timeout=30)
+
+    assert ours.lives
+    assert server.get("/api/sessions/dup")["lifecycle"] == "running"

@@ -81,7 +81,7 @@ class Housekeeping:
             write_down(tx, row.session_id, released)
 
     def _clear(self, row: Row[Any]) -> None:
-        if not clear_run(run_folder(self._home, row.session_id), row.run_id):
+        if not clear_run(run_folder(self._home, row.workspace, row.session_id), row.run_id):
             return
         with self._database.transaction() as tx:
             if get_locked(tx, row.session_id).cleared_at is None:

@@ -174,7 +174,7 @@ class Keeping:
         return self._backend(row), self._folder(row.session_id)
 
     def _folder(self, session_id: str) -> RunFolder:
-        return run_folder(self._home, session_id)
+        return run_folder(self._home, self._workspace.root, session_id)
 
     # ---- doing
 

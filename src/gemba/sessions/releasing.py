@@ -52,7 +52,7 @@ class Releasing:
         run = self._over(session, row)
         if run.released_at is not None:
             return Released(run.branch, run.kept_as)
-        folder = run_folder(self._home, session_id)
+        folder = run_folder(self._home, self._workspace, session_id)
         try:
             # One that never started, or whose folder was cleared, has nothing to hold.
             with held(folder) if folder.path.is_dir() else contextlib.nullcontext():

@@ -7,6 +7,7 @@ answer. `process.py` and `tmux.py` are the backends; `run_folder.py` reads and w
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -23,6 +24,7 @@ OUTPUT_LIMIT = 16 * 1024 * 1024  # bytes of a transcript, unless the agent's typ
 KEYS = {"Enter": "\r", "Escape": "\x1b", "Up": "\x1b[A", "Down": "\x1b[B", "y": "y", "n": "n", "C-d": "\x04"}
 KEYS |= {digit: digit for digit in "123456789"}
 
+_LONGEST_STEM = 40  # of a folder's name: a client may have sockets in there, whose paths have at most 107 bytes
 _LINE_END = re.compile("\r\n?")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -53,7 +55,7 @@ class Start(NamedTuple):
 
 
 class RunFolder(NamedTuple):
-    """Where a run lies: `$GEMBA_HOME/runs/<safe session id>/`, private to its user."""
+    """Where a run lies: `$GEMBA_HOME/runs/<name>/`, private to its user; see `run_folder`."""
 
     session_id: str
     path: Path
@@ -84,8 +86,12 @@ class RunFolder(NamedTuple):
         return self.path / "exit.json"
 
 
-def run_folder(home: Path | str, session_id: str) -> RunFolder:
-    return RunFolder(session_id, Path(home) / "runs" / wire.safe_id(session_id))
+def run_folder(home: Path | str, workspace: Path | str, session_id: str) -> RunFolder:
+    """No other session's, of this workspace or another: several have their runs in one home, and what is safe of an id
+    may be safe of two, so a digest of both stands behind it."""
+    whole = f"{workspace}\0{session_id}".encode("utf-8", "surrogatepass")
+    name = f"{wire.safe_id(session_id)[:_LONGEST_STEM]}-{hashlib.sha256(whole).hexdigest()[:16]}"
+    return RunFolder(session_id, Path(home) / "runs" / name)
 
 
 class Seen(StrEnum):

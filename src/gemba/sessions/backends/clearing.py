@@ -1,8 +1,8 @@
 """What a run printed and how it ended, taken away: its folder goes whole, under the lock that a start takes.
 
-A folder has one run at a time, and sessions of several workspaces may come to share one. The keeper's file says whose
-it is now: another run's is left as it is. A kill half-way leaves the folder under a name that no session has, for the
-next call. Called by housekeeping.
+A folder has one run at a time: where a database was lost, a session of the same id may have it now. The keeper's file
+says whose it is: another run's is left as it is. A kill half-way leaves the folder under a name that no session has,
+for the next call. Called by housekeeping.
 """
 
 from __future__ import annotations

@@ -175,9 +175,8 @@ def _keys(pane: str, *names: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _session_name(run: RunFolder) -> str:
-    """tmux takes no dots; without them two runs must not have the same name."""
-    safe = run.path.name
-    return safe if "." not in safe else f"{safe.replace('.', '_')}-{_short_hash(safe)}"
+    """tmux takes no dots; the digest in the folder's name tells two runs apart that differ in nothing else."""
+    return run.path.name.replace(".", "_")
 
 
 def _short_hash(text: str) -> str:
