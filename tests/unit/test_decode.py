@@ -192,3 +192,23 @@ def has_a_huge_number(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(has_a_huge_number, value))
     return isinstance(value, int) and abs(value) >= 2**63
+
+
+class Letter(msgspec.Struct):
+    text: Annotated[str, msgspec.Meta(min_length=2, max_length=1_000)] = "ab"
+    names: Annotated[list[str], msgspec.Meta(max_length=1)] = []
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "allowed"),
+    [
+        ({"text": "x" * 1_234}, "/text: it has 1,234 characters; allowed: at most 1,000 characters", "1,000"),
+        ({"text": "x"}, "/text: it has 1 character; allowed: at least 2 characters", "at least 2"),
+        ({"names": ["a", "b"]}, "/names: it has 2 items; allowed: at most 1 item", "at most 1 item"),
+    ],
+)
+def test_a_length_is_told_with_what_is_allowed(body: dict[str, object], words: str, allowed: str) -> None:
+    error = refusal(msgspec.json.encode(body), Letter)
+
+    assert error.message == words
+    assert allowed in error.allowed

@@ -23,6 +23,8 @@ _PLACE = re.compile(r" - at `(?P<path>.*)`\Z", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`\Z", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`\Z", re.DOTALL)
+_LENGTH = re.compile(r"Expected `(?P<kind>str|array|object)` of length (?P<bound>[<>])= (?P<length>\d+)\Z")
+_COUNTED = {"str": "character", "array": "item", "object": "field"}
 _LONGEST_FOUND = 200
 
 
@@ -76,12 +78,20 @@ def _explain(sentence: str, document: Any, kind: type[msgspec.Struct]) -> Invali
         code, found = "missing_field", None
         steps.append(missing["name"])
         allowed = _allowed_at(kind, steps)
+    elif length := _LENGTH.match(words):
+        what = _COUNTED[length["kind"]]
+        allowed = f"at {'most' if length['bound'] == '<' else 'least'} {_many(int(length['length']), what)}"
+        words = f"it has {_many(len(found), what)}; allowed: {allowed}"
     elif words.startswith("Expected") and ", got " in words:
         code = "wrong_type"
     pointer = "".join(f"/{_escape(str(step))}" for step in steps)
     return Invalid(
         f"{pointer or 'the body'}: {words}", code=code, pointer=pointer, found=_short(found), allowed=allowed
     )
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _steps(path: str) -> list[str | int]:
