@@ -30,13 +30,13 @@ LIMIT_MS = 200.0
 AGENTS = """
 [agent.prompt]
 command = ["{python}", "-m", "gemba.sessions.builtin"]
-prompt = "none"
+prompt = "argument"
 terminal = "pty"
 max_parallel = 100
 
 [agent.pane]
 command = ["{python}", "-m", "gemba.sessions.builtin"]
-prompt = "none"
+prompt = "argument"
 backend = "tmux"
 max_parallel = 100
 """

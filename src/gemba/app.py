@@ -50,7 +50,7 @@ from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.agent import Limits
-from gemba.sessions.agents.file import find_agent, read_agents
+from gemba.sessions.agents.file import find_sound, sound_agents
 from gemba.sessions.backends.process import ProcessBackend
 from gemba.sessions.backends.tmux import TmuxBackend
 from gemba.sessions.housekeeping import Housekeeping
@@ -140,7 +140,7 @@ class App:
         self.anchors = Anchors(home / "anchors" / f"{self.origin}.{self._own_name()}")
         database.surroundings.update(origin=self.origin, policies=self.policies, anchors=self.anchors)
         database.surroundings["sections"] = partial(read_sections, workspace)
-        database.surroundings["agent"] = lambda name: find_agent(read_agents(workspace), name)
+        database.surroundings["agent"] = lambda name: find_sound(sound_agents(workspace), name)
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
         database.on_commit.append(self.signal.tell)
 
@@ -330,7 +330,7 @@ class App:
     def look_for_stalls(self) -> None:
         """Ask about the sessions that do not get on."""
         try:
-            types = read_agents(self.workspace)
+            types = sound_agents(self.workspace).agents
         except GembaError:  # `gemba doctor` tells of it; those that were started have their type with them
             types = {}
         with self.database.read() as connection:

@@ -30,12 +30,12 @@ pytestmark = pytest.mark.chaos
 AGENTS = """
 [agent.pty]
 command = ["sh", "-c", 'while read -r line || :; do echo "heard: $line"; done']
-prompt = "none"
+prompt = "argument"
 terminal = "pty"
 
 [agent.tmux]
 command = ["sh", "-c", 'while read -r line || :; do echo "heard: $line"; done']
-prompt = "none"
+prompt = "argument"
 backend = "tmux"
 """
 # What is seen of each death: the session's lifecycle, and why it is over.

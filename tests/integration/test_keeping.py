@@ -17,6 +17,8 @@ from gemba.app import App
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.escalations import delivery
 from gemba.escalations.store import escalations
+from gemba.handoff import dispatches
+from gemba.handoff.status import PlanStatus, Progress
 from gemba.sessions import inputs
 from gemba.sessions.backends.backend import RunFolder, run_folder
 from gemba.sessions.backends.process import ProcessBackend
@@ -38,9 +40,14 @@ runs_per_hour = 3
 
 [agent.listener]
 command = ["sh", "-c", 'trap "echo interrupted" INT; while read -r line || :; do echo "heard: $line"; done']
-prompt = "none"
+prompt = "argument"
 terminal = "pty"
 hooks = "claude"
+
+[agent.driven]
+command = ["sh"]
+prompt = "none"
+terminal = "pty"
 
 [agent.client]
 command = ["sh", "-c", 'for option; do stat -c "%a %n" "${option#*=}"; done', "sh", "{hooks}"]
@@ -214,6 +221,12 @@ def test_one_session_that_cannot_be_kept_is_no_others_trouble(floor: Floor, monk
         ({"agent": "codex", "task": "x"}, Unusable, "codex is not on PATH"),
         ({"agent": "worker", "task": " \n"}, Invalid, "the task is empty"),
         ({"agent": "command", "task": "x"}, Unusable, "no command is given"),
+        ({"agent": "driven", "task": "x"}, Invalid, "a person drives driven, and nothing there would read a task"),
+        ({"agent": "worker", "task": "x", "dispatch_id": "d-1"}, NotFound, "no dispatch has the id d-1"),
+        *(
+            ({"agent": "worker", "task": "x", "id": id}, Invalid, "allowed: 1 to 200 letters, digits")
+            for id in ("a/b", "a b", "..", "é", "x" * 201, "a\n")
+        ),
     ],
 )
 def test_what_cannot_run_is_refused_and_nothing_changes(
@@ -223,6 +236,16 @@ def test_what_cannot_run_is_refused_and_nothing_changes(
         floor.act("/api/sessions", body)
     with floor.app.database.read() as connection:
         assert events.last_id(connection) == 0
+
+
+def test_nobody_is_started_for_a_dispatch_that_is_complete(floor: Floor) -> None:
+    made: Any = floor.act("/api/dispatches", {"goal": "Cut it in half"})
+    floor.start("exit 0", dispatch_id=made.id)
+    with floor.app.database.transaction() as tx:
+        dispatches.save(tx, dispatches.get_locked(tx, made.id), Progress(PlanStatus.COMPLETE))
+
+    with pytest.raises(Conflict, match=f"the dispatch {made.id} is complete"):
+        floor.start("exit 0", dispatch_id=made.id)
 
 
 def test_no_more_run_than_their_type_allows(floor: Floor) -> None:
@@ -349,6 +372,20 @@ def test_an_answer_is_words_to_its_client_and_never_a_command(floor: Floor, text
     floor.hears(id, f"heard: {typed}")
     floor.say(id, "UserPromptSubmit", prompt=typed)
     assert delivery_of(floor, asked)[0] == "delivered"
+
+
+def test_an_answer_is_never_typed_to_what_a_person_drives(floor: Floor, tmp_path: Path) -> None:
+    id = floor.start("", "driven", worktree=False)
+    floor.until(id, "running")
+    asked = answered_question(floor, id, text=f"touch {tmp_path}/run")
+    floor.app.write_replies()
+
+    assert [file.name for file in (floor.app.home / "turns").glob("*/*")] == [f"{asked}.json"]
+    sent = floor.send(id, f"touch {tmp_path}/sent")  # what a person sends there is theirs
+    floor.app.keeping.keep()
+    assert floor.input(sent)[0] == "typed"
+    retry_until((tmp_path / "sent").exists, timeout=30)
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_answer_that_its_client_never_confirms_stays_in_sight_and_is_not_told_twice(floor: Floor) -> None:

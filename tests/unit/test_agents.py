@@ -13,7 +13,7 @@ from gemba.config import Finding, Workspace
 from gemba.errors import Invalid, NotFound, Unusable
 from gemba.sessions.agents.agent import OWN_VARIABLES, Agent, AgentSettings, Limits, environment_of, usable
 from gemba.sessions.agents.check import MOST_AGENTS, MOST_WORDS
-from gemba.sessions.agents.file import MOST_BYTES, find_agent, parse_agents, read_agents
+from gemba.sessions.agents.file import MOST_BYTES, find_agent, find_sound, parse_agents, parse_sound, read_agents
 
 SHIPPED = ["claude", "claude-headless", "codex", "gemini", "opencode", "command", "shell", "builtin"]
 TEMPLATE = Path(sys.modules[Agent.__module__].__file__ or "").parents[2] / "template" / "agents.toml"
@@ -243,6 +243,35 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         read_agents(Workspace(tmp_path))
 
 
+def test_a_fault_in_one_type_is_no_other_types() -> None:
+    found = parse_sound(
+        b'[agent.mine]\ncommand = "x"\nbackend = "screen"\n[agents.claude]\nprompt = "stdin"\n'
+        b'[agent.own]\ncommand = "y"\n[agent.shell]\nmax_parallel = 3\n[agnet.typo]\ncommand = "z"\n'
+    )
+
+    assert set(found.faulty) == {"mine", "claude"}
+    assert found.agents.keys() == ({*SHIPPED} | {"own"}) - {"claude"}
+    assert (find_sound(found, "shell").max_parallel, find_sound(found, "shell").origin) == (3, "changed")
+    assert (find_sound(found, "builtin").origin, find_sound(found, "own").origin) == ("shipped", "workspace")
+    for name, words in (("mine", r'agents\.toml:3: agent "mine": backend'), ("claude", r"agents\.toml:5: ")):
+        with pytest.raises(Invalid, match=words):
+            find_sound(found, name)
+    with pytest.raises(Invalid, match="agnet"):  # it may be what was meant
+        find_sound(found, "typo")
+    with pytest.raises(NotFound):
+        find_sound(parse_sound(b""), "typo")
+
+
+def test_of_what_is_no_toml_no_type_is_taken_that_it_names() -> None:
+    found = parse_sound(b'[agent.claude]\nenvironment = { A = "1" \n[agent.mine]\ncommand = "x"\n')
+
+    assert "builtin" in found.agents
+    for name in ("claude", "mine", "command"):
+        with pytest.raises(Invalid, match=r"agents\.toml:\d+: this is not TOML"):
+            find_sound(found, name)
+    assert parse_sound(b"#" * (MOST_BYTES + 1)).agents == {}
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8).map(repr) | st.just("'$X'"),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
@@ -258,6 +287,9 @@ def test_whatever_stands_in_a_file_it_is_taken_or_told(table: dict[str, object],
     with contextlib.suppress(Invalid):
         found = parse_agents("\n".join([f"[{name}]", *lines]).encode())
         assert set(SHIPPED) <= set(found)
+    sound = parse_sound("\n".join([f"[{name}]", *lines]).encode())
+    assert {*sound.agents, *sound.faulty} >= set(SHIPPED)
+    assert not sound.agents.keys() & sound.faulty
 
 
 # ---- here ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gemba.api import metrics, openapi, site
 from gemba.api.cache import Cache
-from gemba.api.endpoints import action_route, guarded, not_found, read_route
+from gemba.api.endpoints import action_route, escaped, guarded, not_found, read_route
 from gemba.api.mcp import McpDoor
 from gemba.api.metrics import Meter
 from gemba.api.routes import READS
@@ -32,7 +32,10 @@ def make_asgi(
     page = _router(site.routes())
 
     async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
-        await (api if is_api(scope["path"]) else page)(scope, receive, send)
+        if is_api(scope["path"]):
+            await api(escaped(scope), receive, send)
+        else:
+            await page(scope, receive, send)
 
     public = frozenset({read.path for read in READS if read.public} | {OPENAPI})
     operators = Operators(token, app.workspace.operators_folder)

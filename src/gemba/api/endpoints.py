@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
+from urllib.parse import unquote
 
 import msgspec
 import structlog
@@ -15,8 +16,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Scope
 
-from gemba import clock
+from gemba import clock, wire
 from gemba.action import Action, Nothing
 from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
@@ -31,7 +33,7 @@ from gemba.store.database import Transaction, reason_of
 from gemba.text import storable
 
 _CONFIRM_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
-_LONGEST_ID = 256
+_ESCAPED = "gemba.escaped"  # of a scope
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -178,9 +180,18 @@ def _confirm_id(request: Request) -> str:
     return confirm_id
 
 
+def escaped(scope: Scope) -> Scope:
+    """A request whose path has an id with a slash, with the path as it was sent: a router would part the id there.
+    Those who start sessions elsewhere give them any id."""
+    sent: bytes = scope.get("raw_path") or b""
+    return {**scope, "path": sent.decode("latin-1"), _ESCAPED: True} if b"%2f" in sent.lower() else scope
+
+
 def _ids(request: Request) -> dict[str, str]:
     ids: dict[str, str] = request.path_params
+    if _ESCAPED in request.scope:
+        ids = {name: unquote(value) for name, value in ids.items()}
     for value in ids.values():
-        if len(value) > _LONGEST_ID or value != storable(value):
+        if len(value) > wire.MAX_SESSION_ID or value != storable(value):
             raise NotFound("nothing has that id", code="not_found")
     return ids

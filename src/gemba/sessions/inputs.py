@@ -227,11 +227,13 @@ def acknowledge(tx: Transaction, session_id: str, text: str) -> Row[Any] | None:
 
 
 def can_be_typed(connection: Connection, session_id: str) -> bool:
-    """Whether the session's agent runs here, and takes more than one prompt."""
+    """Whether the session's agent runs here, and takes more than one prompt. What a person drives takes none: a shell
+    would run an answer as a command."""
     run = runs.find(connection, session_id)
-    if run is None or not run.wanted or run.ended_at is not None or runs.agent_of(run).headless:
+    if run is None or not run.wanted or run.ended_at is not None:
         return False
-    return not _is_closed(connection, session_id)
+    agent = runs.agent_of(run)
+    return not agent.headless and agent.prompt != "none" and not _is_closed(connection, session_id)
 
 
 def add_reply(tx: Transaction, session_id: str, text: str, ref: str) -> None:

@@ -7,6 +7,7 @@ by the command line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -17,6 +18,8 @@ from gemba import clock, wire
 from gemba.action import Action, Id, Nothing
 from gemba.errors import Conflict, Invalid, Unusable
 from gemba.event import Draft
+from gemba.handoff import dispatches
+from gemba.handoff.status import PlanStatus
 from gemba.sessions import runs, store
 from gemba.sessions.agents.agent import Agent, Mode, usable
 from gemba.sessions.session import Lifecycle, SessionView
@@ -25,6 +28,8 @@ from gemba.text import storable
 
 _LONGEST_TITLE = 200
 _HOUR = 3_600 * clock.SECOND
+_ID = re.compile(r"(?=.*[^.])[A-Za-z0-9._-]{1,200}")
+_ID_RULE = "1 to 200 letters, digits, '-', '.' or '_', not dots alone"
 
 
 class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -34,7 +39,7 @@ class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     agent: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_ID)]
     task: Annotated[str, msgspec.Meta(max_length=wire.MAX_TEXT)] = ""
     title: Annotated[str, msgspec.Meta(max_length=wire.MAX_TITLE)] = ""
-    id: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_SESSION_ID, pattern=r"^[^\x00]+$")] | None = None
+    id: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_SESSION_ID)] | None = None
     role: Literal["coach", "manager"] | None = None
     mode: Mode | None = None
     bead_id: Id | None = None
@@ -50,7 +55,13 @@ class Prepared(NamedTuple):
 
 
 def prepare(surroundings: Mapping[str, Any], wanted: NewSession) -> Prepared:
+    if wanted.id is not None and not _ID.fullmatch(wanted.id):  # it stands in paths of the API and of the page
+        told = f"the id is {wanted.id[:80]!r}; allowed: {_ID_RULE}"
+        raise Invalid(told, code="invalid_id", pointer="/id", found=wanted.id[:80], allowed=_ID_RULE)
     agent: Agent = surroundings["agent"](wanted.agent)
+    if wanted.task.strip() and not agent.takes_task:
+        told = f"a person drives {agent.name}, and nothing there would read a task; allowed: none, and a title"
+        raise Invalid(told, code="task_not_taken", pointer="/task", allowed="")
     if not wanted.task.strip() and agent.prompt != "none" and agent.headless:
         raise Invalid(
             f"the task is empty; allowed: what {agent.name} is to do, in words", code="missing_field", pointer="/task"
@@ -65,6 +76,8 @@ def start_session(tx: Transaction, prepared: Prepared) -> SessionView:
     wanted, agent = prepared
     workspace, origin = str(tx.surroundings["workspace"]), tx.surroundings["origin"]
     runs.check_limits(tx, agent, workspace, _HOUR)
+    if wanted.dispatch_id is not None:
+        _check_dispatch(tx, wanted.dispatch_id)
     id = wanted.id or f"{agent.name}-{wire.new_event_id()[-8:]}"
     row = {
         **store.new_row(tx, id, agent.name, origin),
@@ -80,6 +93,12 @@ def start_session(tx: Transaction, prepared: Prepared) -> SessionView:
     runs.add(tx, agent, session_id=id, task=storable(wanted.task), title=title, **about)
     tx.emit(Draft("session.wanted", {"agent_type": agent.name, "title": title}, id, id))
     return store.view_session(tx.connection, id)
+
+
+def _check_dispatch(tx: Transaction, id: str) -> None:
+    if dispatches.get(tx.connection, id).status == PlanStatus.COMPLETE:
+        told = f"the dispatch {id} is complete: nobody works on it any more; allowed: one that is not, or none"
+        raise Conflict(told, code="dispatch_over", pointer="/dispatch_id", found=id)
 
 
 def stop_session(tx: Transaction, _body: Nothing, *, id: str) -> SessionView:

@@ -68,6 +68,11 @@ class Agent(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True
     headless: bool
 
     @property
+    def takes_task(self) -> bool:
+        """Whether anything reads a task that it is started with: itself, or its client in the instructions file."""
+        return self.prompt != "none" or bool(self.instructions)
+
+    @property
     def is_driven(self) -> bool:
         """It is given prompt after prompt by the driver, and closed when there is nothing left to say to it."""
         return self.hooks in DRIVEN

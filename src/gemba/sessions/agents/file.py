@@ -1,24 +1,26 @@
 """Which types of agents a workspace has: the shipped ones, and what its `.gemba/agents.toml` changes and adds.
 
 A type of the file goes over the shipped one of its name key by key, variables and limits one by one. The shipped types
-are data of the package, read in the same way. Every fault of the file is told with its line, and then none of it is
-used. Called by whoever starts sessions, `gemba agents` and the doctor.
+are data of the package, read in the same way. Every fault of the file is told with its line: `read_agents` takes a
+file that is right or none of it, `sound_agents` every type that has no fault. Called by whoever starts sessions,
+`gemba agents` and the doctor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from gemba import toml
 from gemba.config import Finding, Workspace, refused
-from gemba.errors import NotFound, Unusable
+from gemba.errors import Invalid, NotFound, Unusable
 from gemba.sessions.agents.agent import Agent, AgentSettings, Origin
 from gemba.sessions.agents.check import Tables, contradictions, faults_of, in_words, tables_of
-from gemba.toml import Place, nearest, quoted
+from gemba.toml import Fault, Place, nearest, quoted
 
 MOST_BYTES = 65_536  # of the file
 _SHIPPED = Path(__file__).with_name("agents.toml")
@@ -32,17 +34,34 @@ class AgentsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: dict[str, AgentSettings] = {}
 
 
+class Sound(NamedTuple):
+    """The types that can be used, and why not those in which a fault lies. `fault` lies in none of them: what
+    is no type of the file may have been meant as one."""
+
+    agents: dict[str, Agent]
+    faulty: dict[str, Invalid]
+    fault: Invalid | None
+
+
 def read_agents(workspace: Workspace) -> dict[str, Agent]:
     """Every type that the workspace has, by name, the shipped ones first; a fault is an Invalid, as below."""
+    return parse_agents(_read(workspace), agents_path(workspace))
+
+
+def sound_agents(workspace: Workspace) -> Sound:
+    """The same as far as the file is right."""
+    return parse_sound(_read(workspace), agents_path(workspace))
+
+
+def _read(workspace: Workspace) -> bytes:
     path = agents_path(workspace)
     try:
         with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
+            return file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raw = b""
+        return b""
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}", code="agents_unreadable") from None
-    return parse_agents(raw, path)
 
 
 def agents_path(workspace: Workspace) -> Path:
@@ -54,6 +73,14 @@ def find_agent(agents: dict[str, Agent], name: str) -> Agent:
     if name not in agents:
         raise NotFound(f"no agent type is called {quoted(name)}{nearest(name, agents)}", code="not_found")
     return agents[name]
+
+
+def find_sound(found: Sound, name: str) -> Agent:
+    """The type of that name; its fault, or the file's where nobody can tell whether it says what the type is."""
+    fault = found.faulty.get(name) or (found.fault if name not in found.agents else None)
+    if fault is not None:
+        raise fault
+    return find_agent(found.agents, name)
 
 
 def parse_agents(raw: bytes, path: Path | str = "agents.toml") -> dict[str, Agent]:
@@ -71,21 +98,75 @@ def shipped_tables() -> Tables:
     return dict(toml.load(raw)[1]["agent"])
 
 
-def _over(raw: bytes, path: Path | str, shipped: Tables) -> dict[str, Agent]:
+def parse_sound(raw: bytes, path: Path | str = "agents.toml") -> Sound:
+    """What a file's bytes make of the shipped types, without those in which a fault lies. Of what is no TOML nobody can
+    tell what it changes: then the shipped types are left that it does not even name."""
+    try:
+        return Sound(parse_agents(raw, path), {}, None)
+    except Invalid as error:
+        whole = error
+    shipped = shipped_tables()
+    try:
+        text, document = _loaded(raw, path)
+    except Invalid:
+        named = {name for name in shipped if len(raw) > MOST_BYTES or name.encode() in raw}
+        agents = {name: _agent(name, table, "shipped") for name, table in shipped.items() if name not in named}
+        return Sound(agents, dict.fromkeys(sorted(named), whole), whole)
+    words = in_words(document)
+    faults = [*faults_of(document), *toml.misfits(words, AgentsFile)]
+    own = [(place, table) for place, table in tables_of(words) if place[1] not in _named(faults)]
+    made = shipped | {name: _merged(shipped.get(name, {}), table) for (_, name), table in own}
+    faults += contradictions(made, own)
+    bad, named = _named(faults), {name for (_, name), _ in own}
+    agents = {
+        name: _agent(name, table, _origin(name in shipped, name in named))
+        for name, table in made.items()
+        if name not in bad
+    }
+    elsewhere = [fault for fault in faults if not _is_in_type(fault)]
+    return Sound(
+        agents,
+        {name: _refused(path, text, bad[name]) for name in sorted(bad)},
+        _refused(path, text, elsewhere) if elsewhere else None,
+    )
+
+
+def _named(faults: Iterable[Fault]) -> dict[str, list[Fault]]:
+    """By type, the faults that lie in one."""
+    found: dict[str, list[Fault]] = {}
+    for fault in faults:
+        if _is_in_type(fault):
+            found.setdefault(str(fault.place[1]), []).append(fault)
+    return found
+
+
+def _is_in_type(fault: Fault) -> bool:
+    return len(fault.place) > 1 and fault.place[0] in AgentsFile.__struct_fields__
+
+
+def _loaded(raw: bytes, path: Path | str) -> tuple[str, dict[str, Any]]:
     try:
         if len(raw) > MOST_BYTES:
             raise toml.NotToml(1, f"the file is too long; allowed: {MOST_BYTES:,} bytes")
-        text, document = toml.load(raw)
+        return toml.load(raw)
     except toml.NotToml as error:
         raise refused(path, [Finding(error.line, error.message)], "agents_syntax") from None
+
+
+def _refused(path: Path | str, text: str, faults: Iterable[Fault]) -> Invalid:
+    lines = toml.places(text)
+    findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
+    return refused(path, findings, "agents_invalid")
+
+
+def _over(raw: bytes, path: Path | str, shipped: Tables) -> dict[str, Agent]:
+    text, document = _loaded(raw, path)
     faults = [*faults_of(document), *toml.misfits(in_words(document), AgentsFile)]
     own = [] if faults else list(tables_of(in_words(document)))
     made = shipped | {name: _merged(shipped.get(name, {}), table) for (_, name), table in own}
     faults += contradictions(made, own)
     if faults:
-        lines = toml.places(text)
-        findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
-        raise refused(path, findings, "agents_invalid")
+        raise _refused(path, text, faults)
     named = {name for (_, name), _ in own}
     return {name: _agent(name, table, _origin(name in shipped, name in named)) for name, table in made.items()}
 
