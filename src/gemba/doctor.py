@@ -73,7 +73,7 @@ def diagnose(app: App) -> Diagnosis:
     with app.database.read() as connection:
         counters = {
             **inbox.counts(connection),
-            "sessions_running": sessions.count_sessions(connection),
+            "sessions_running": sessions.count_at_work(connection, clock.now()),
             "events": events.last_id(connection),
             **sessions.read_counters(connection),
             **wanted.counts(connection),
@@ -274,7 +274,7 @@ def _agents(app: App) -> Check:
     try:
         found = read_agents(app.workspace).values()
     except GembaError as error:
-        hint = "until it is right no session is started; what is running goes on"
+        hint = "until it is right no session of such a type is started; what is running goes on"
         return Check("agents", label, "fail", error.message, hint)
     states = [(agent, usable(agent, app.workspace.root)) for agent in found]
     can = ", ".join(agent.name for agent, why_not in states if why_not is None)

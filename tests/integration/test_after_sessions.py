@@ -300,4 +300,4 @@ def test_the_command_shows_what_would_be_lost_and_takes_its_seal(alone: Operator
     shown = alone.ok("session", "show", "w")
     assert "kept as refs/gemba/released/w" in shown
     assert "used: -" in shown
-    assert "no session has the id nobody" in alone.refused("session", "release", "nobody")
+    assert "no session has an id that begins or ends with nobody" in alone.refused("session", "release", "nobody")

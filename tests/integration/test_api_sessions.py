@@ -1,9 +1,12 @@
 """Over HTTP: sessions, where they work, the types of agents, and the checks of the Health screen."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+import time_machine
 
 import gemba
 from gemba.store import events
@@ -83,6 +86,17 @@ def test_the_session_heard_of_last_is_listed_first_and_a_limit_cuts_the_rest(api
     assert [session["id"] for session in api.get("/api/sessions?limit=2")["sessions"]] == ["first", "third"]
 
 
+def test_a_session_that_somebody_else_named_is_found_by_any_name(api: Api) -> None:
+    for id in ("team/é task:1", "a%2Fb", "x" * 512, "//"):
+        api.take("SessionStart", {}, id)
+        path = f"/api/sessions/{quote(id, safe='')}"
+
+        assert api.get(path)["id"] == id
+        assert api.get(f"{path}/inputs")["inputs"] == []
+        refused = api.request("POST", f"{path}/stop", {})
+        assert (refused.status, refused.json["detail"]) == (404, f"no session that Gemba started has the id {id}")
+
+
 def test_a_session_that_ended_is_completed(api: Api) -> None:
     api.take("SessionStart", {})
     api.take("SessionEnd", {})
@@ -158,8 +172,19 @@ def test_types_of_agents_are_told_with_why_they_cannot_be_started_and_no_variabl
         "origin": "workspace",
     }
     assert b"secret" not in answer.body
-    file.write_text("[agent.mine]\ncolour = 1\n")
-    assert api.request("GET", "/api/agents").json["code"] == "agents_invalid"
+
+
+def test_a_type_with_a_fault_is_told_with_it_and_the_others_start(api: Api, workspace: Path) -> None:
+    (workspace / ".gemba/agents.toml").write_text("[agent.mine]\ncolour = 1\n")
+
+    agents = {agent["name"]: agent for agent in api.get("/api/agents")["agents"]}
+
+    assert (agents["builtin"]["usable"], agents["mine"]["usable"]) == (True, False)
+    assert ".gemba/agents.toml:2: agent" in agents["mine"]["why_not"]
+    refused = api.request("POST", "/api/sessions", {"agent": "mine", "task": "x"})
+    assert (refused.status, refused.json["code"]) == (422, "agents_invalid")
+    assert ".gemba/agents.toml:2: agent" in refused.json["detail"]
+    assert ended(api, "builtin", "run: true")["lifecycle"] == "completed"
 
 
 def test_doctor_counts_what_waits_and_says_what_is_wrong(api: Api) -> None:
@@ -180,6 +205,9 @@ def test_doctor_counts_what_waits_and_says_what_is_wrong(api: Api) -> None:
     counters = sick["counters"]
     assert (counters["escalations_unresolved"], counters["escalations_blocking"]) == (2, 1)
     assert (counters["frames_ingested"], counters["frames_dropped"]) == (3, 1)
+    assert counters["sessions_running"] == 1
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=2)):
+        assert api.get("/api/doctor")["counters"]["sessions_running"] == 0, "nobody knows whether it still runs"
 
 
 @pytest.mark.parametrize("path", ["/api/health", "/api/version", "/api/openapi.json"])

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from gemba import wire
 from gemba.action import Nothing
 from gemba.api.read import Limit, Read, last_event, open_cursor, seal_cursor
 from gemba.app import App
 from gemba.escalations.inbox import asks_by_session
 from gemba.sessions import runs
 from gemba.sessions.agents.agent import Agent, Mode, Origin, usable
-from gemba.sessions.agents.file import read_agents
+from gemba.sessions.agents.file import sound_agents
 from gemba.sessions.inputs import SessionInput, list_inputs
 from gemba.sessions.session import SessionView, Transcript
 from gemba.sessions.store import get_session, list_sessions, view_session
@@ -23,7 +24,10 @@ from gemba.text import storable
 
 
 class SessionQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`named`: only those whose id begins or ends so."""
+
     limit: Limit = 200
+    named: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_SESSION_ID)] | None = None
 
 
 class TranscriptQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,7 +102,7 @@ class AgentTypeList(msgspec.Struct, frozen=True):
 def sessions(app: App, query: SessionQuery) -> SessionList:
     with app.database.read() as connection:
         as_of = last_event(connection)
-        return SessionList(list_sessions(connection, query.limit, asks_by_session(connection)), as_of)
+        return SessionList(list_sessions(connection, query.limit, asks_by_session(connection), query.named), as_of)
 
 
 def session(app: App, _query: Nothing, *, id: str) -> SessionView:
@@ -131,7 +135,13 @@ def session_worktree(app: App, _query: Nothing, *, id: str) -> SessionWorktree:
 
 
 def agents(app: App, _query: Nothing) -> AgentTypeList:
-    return AgentTypeList([_agent(app, agent) for agent in read_agents(app.workspace).values()])
+    found = sound_agents(app.workspace)
+    return AgentTypeList(
+        [
+            *(_agent(app, agent) for agent in found.agents.values()),
+            *(_faulty(name, error.message) for name, error in found.faulty.items()),
+        ]
+    )
 
 
 def _worktree(found: worktree.Worktree, state: worktree.State) -> WorktreeView:
@@ -159,10 +169,24 @@ def _agent(app: App, agent: Agent) -> AgentType:
         backend=agent.backend,
         interaction_mode=agent.interaction_mode,
         headless=agent.headless,
-        takes_task=agent.prompt != "none",
+        takes_task=agent.takes_task,
         usable=why_not is None,
         why_not=why_not,
         origin=agent.origin,
+    )
+
+
+def _faulty(name: str, why_not: str) -> AgentType:
+    return AgentType(
+        name=name,
+        description="",
+        backend="process",
+        interaction_mode="balanced",
+        headless=True,
+        takes_task=True,
+        usable=False,
+        why_not=why_not,
+        origin="workspace",
     )
 
 

@@ -167,20 +167,40 @@ def find_id(door: Door, noun: str, given: str, **query: str) -> str:
         return given
     plural = plural_of(noun)
     for wanted in (query, {}) if query else (query,):
-        ids: list[str] = [row["id"] for row in read_all(door, plural, **wanted)]
-        if given in ids:
-            return given
-        matching = [id for id in ids if id.endswith(given) or id.startswith(given)]
-        if matching and len(given) < _FEWEST:  # a slip of the finger must not name the only one that there is
-            message = f"{given} is too little of an id; allowed: at least {_FEWEST} characters of it"
-            raise Invalid(message, code="invalid_id", found=given)
-        if len(matching) == 1:
-            return matching[0]
-        if matching:
-            raise Invalid(
-                f"{given} fits {len(matching)} {plural}: give more of the id", code="ambiguous_id", found=given
-            )
-    raise NotFound(f"no {noun} has an id that begins or ends with {given}", code="not_found", found=given)
+        found = _only([row["id"] for row in read_all(door, plural, **wanted)], plural, given)
+        if found is not None:
+            return found
+    raise _no_such(noun, given)
+
+
+def find_named(door: Door, noun: str, given: str) -> str:
+    """The same for ids that may hold anything, of a list that can be asked for a name."""
+    plural = plural_of(noun)
+    try:
+        whole: str = door.get(item_path(plural, given))["id"]
+    except NotFound:
+        whole = ""
+    named = whole or _only([row["id"] for row in door.get(f"/api/{plural}", named=given)[plural]], plural, given)
+    if named is None:
+        raise _no_such(noun, given)
+    return named
+
+
+def _only(ids: list[str], plural: str, given: str) -> str | None:
+    """The one of these that is meant; None where none is."""
+    if given in ids:
+        return given
+    matching = [id for id in ids if id.endswith(given) or id.startswith(given)]
+    if matching and len(given) < _FEWEST:  # a slip of the finger must not name the only one that there is
+        message = f"{given} is too little of an id; allowed: at least {_FEWEST} characters of it"
+        raise Invalid(message, code="invalid_id", found=given)
+    if len(matching) > 1:
+        raise Invalid(f"{given} fits {len(matching)} {plural}: give more of the id", code="ambiguous_id", found=given)
+    return matching[0] if matching else None
+
+
+def _no_such(noun: str, given: str) -> NotFound:
+    return NotFound(f"no {noun} has an id that begins or ends with {given}", code="not_found", found=given)
 
 
 def act(folder: str | None, noun: str, given: str, verb: str, body: dict[str, Any], **query: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import click
 
 from gemba.cli.answer import standard_input
 from gemba.cli.complete import ids_of
-from gemba.cli.door import item_path, open_door
+from gemba.cli.door import Door, find_id, find_named, item_path, open_door
 from gemba.cli.session_text import left, only_there, session_details, session_lines
 from gemba.cli.show import json_option, or_else, print_json, tell
 from gemba.errors import Conflict
@@ -65,9 +65,16 @@ def start(
     """
     body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     body |= {"agent": agent, "task": standard_input() if task == "-" else task, "worktree": not here}
-    body |= {name: value for name, value in (("bead_id", bead), ("dispatch_id", dispatch)) if value is not None}
+    if bead is not None:
+        body["bead_id"] = bead
     with open_door(folder) as door:
+        if dispatch is not None:
+            body["dispatch_id"] = find_id(door, "dispatch", dispatch)
         made = door.post("/api/sessions", body)
+        if not door.is_server:  # a server starts it by and by; without one that was tried at once
+            made = door.get(item_path("sessions", made["id"]))
+    if made["run"]["trouble"]:
+        raise click.ClickException(f"session {made['id']} could not be started: {made['run']['trouble']}")
     tell(made, as_json, f"started {showable(made['id'])}; gemba session show {showable(made['id'])} tells how it goes")
 
 
@@ -104,7 +111,7 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
       gemba session show builtin-3fa9c1d2
     """
     with open_door(folder) as door:
-        item = door.get(item_path("sessions", id))
+        item = door.get(_path(door, id))
     if as_json:
         print_json(item)
     else:
@@ -123,9 +130,9 @@ def stop(folder: str | None, id: str, as_json: bool) -> None:
       gemba session stop builtin-3fa9c1d2
     """
     with open_door(folder) as door:
-        item = door.post(f"{item_path('sessions', id)}/stop", {})
+        item = door.post(_path(door, id, "stop"), {})
     how = "is being stopped" if item["run"]["ended_at"] is None else "is over"
-    tell(item, as_json, f"{showable(id)} {how}")
+    tell(item, as_json, f"{showable(item['id'])} {how}")
 
 
 @command.command(short_help="Let a session's worktree go.")
@@ -145,12 +152,13 @@ def release(folder: str | None, id: str, shown: str | None, as_json: bool) -> No
       gemba session release builtin-3fa9c1d2 --shown 5d41402abc4b2a76
     """
     with open_door(folder) as door:
+        id = find_named(door, "session", id)
         try:
-            item = door.post(f"{item_path('sessions', id)}/release", {} if shown is None else {"shown": shown})
+            item = door.post(item_path("sessions", id, "release"), {} if shown is None else {"shown": shown})
         except Conflict as conflict:
             if conflict.code != "worktree_unsaved":
                 raise
-            found = door.get(f"{item_path('sessions', id)}/worktree")
+            found = door.get(item_path("sessions", id, "worktree"))
             if found["worktree"] is None:
                 raise
             tell(found, as_json, "\n".join(only_there(found["worktree"])))
@@ -176,8 +184,8 @@ def send(folder: str | None, id: str, text: str, as_json: bool) -> None:
       gemba session send claude-3fa9c1d2 "and write a test for it"
     """
     with open_door(folder) as door:
-        made = door.post(f"{item_path('sessions', id)}/send", {"text": standard_input() if text == "-" else text})
-    tell(made, as_json, f"it is typed to {showable(id)} as soon as it can be")
+        made = door.post(_path(door, id, "send"), {"text": standard_input() if text == "-" else text})
+    tell(made, as_json, f"it is typed to {showable(made['session_id'])} as soon as it can be")
 
 
 @command.command(short_help="Interrupt an agent.")
@@ -192,8 +200,8 @@ def interrupt(folder: str | None, id: str, as_json: bool) -> None:
       gemba session interrupt claude-3fa9c1d2
     """
     with open_door(folder) as door:
-        made = door.post(f"{item_path('sessions', id)}/interrupt", {})
-    tell(made, as_json, f"{showable(id)} is being interrupted")
+        made = door.post(_path(door, id, "interrupt"), {})
+    tell(made, as_json, f"{showable(made['session_id'])} is being interrupted")
 
 
 @command.command(short_help="Show what an agent printed.")
@@ -209,7 +217,7 @@ def logs(folder: str | None, id: str, lines: int, as_json: bool) -> None:
       gemba session logs builtin-3fa9c1d2 --lines 200
     """
     with open_door(folder) as door:
-        found = door.get(f"{item_path('sessions', id)}/transcript", lines=lines)
+        found = door.get(_path(door, id, "transcript"), lines=lines)
     if as_json:
         print_json(found)
     else:
@@ -229,10 +237,15 @@ def attach(folder: str | None, id: str, only_print: bool, as_json: bool) -> None
       gemba session attach claude-3fa9c1d2
     """
     with open_door(folder) as door:
-        found = door.get(f"{item_path('sessions', id)}/transcript", lines=1)
+        found = door.get(_path(door, id, "transcript"), lines=1)
     if found["attach"] is None:
-        raise click.ClickException(f"{showable(id)} has no terminal to look at; gemba session logs shows its words")
+        name = showable(found["session_id"])
+        raise click.ClickException(f"{name} has no terminal to look at; gemba session logs shows its words")
     if not (as_json or only_print) and sys.stdin.isatty() and sys.stdout.isatty():
         words = shlex.split(found["attach"])
         os.execvp(words[0], words)  # noqa: S606 - the point of it
     tell({"session_id": found["session_id"], "attach": found["attach"]}, as_json, found["attach"])
+
+
+def _path(door: Door, given: str, verb: str = "") -> str:
+    return item_path("sessions", find_named(door, "session", given), verb)

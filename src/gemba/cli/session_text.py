@@ -13,7 +13,8 @@ _COLOURS = {"running": "green", "starting": "yellow", "failed": "red", "lost": "
 
 def session_lines(item: dict[str, Any]) -> list[str]:
     state, run = item["lifecycle"], item["run"]
-    facts = [item["agent_type"], item["reported_state"], _needs(item), item["bead_id"], _ages(item), _used(item)]
+    says = item["reported_state"] if state in ("starting", "running") else None
+    facts = [item["agent_type"], says, _needs(item), item["bead_id"], _ages(item), _used(item)]
     lines = headline(state, _COLOURS.get(state), item["id"], facts)
     if run and run["title"]:
         lines += labelled("task:", run["title"], whole=False)

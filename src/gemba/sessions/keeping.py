@@ -9,6 +9,7 @@ its keeper while no server does. Blocking: called by `app.py` in a thread of its
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 from collections import defaultdict
@@ -22,7 +23,7 @@ from sqlalchemy import Row
 
 from gemba import clock
 from gemba.config import Workspace
-from gemba.errors import Conflict, GembaError, NotFound
+from gemba.errors import Conflict, GembaError, NotFound, Unusable
 from gemba.event import Draft
 from gemba.sessions import inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
@@ -122,9 +123,10 @@ class Keeping:
             step(row, *more)
         except REFUSALS:
             raise  # the database's, which concerns all
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - told, with where it happened unless it is a refusal
             if self._troubles.get(row.session_id) != str(error):  # said once, not in every round
-                log.warning("a session cannot be kept as it is wanted", session_id=row.session_id, exc_info=True)
+                how = {"reason": error.message} if isinstance(error, GembaError) else {"exc_info": error}
+                log.warning("a session cannot be kept as it is wanted", session_id=row.session_id, **how)
             self._troubles[row.session_id] = str(error)
         else:
             self._troubles.pop(row.session_id, None)
@@ -191,12 +193,20 @@ class Keeping:
             has_started = self._launch(row, folder)
         except REFUSALS:
             raise  # the database's; it is tried again
+        except GembaError as error:
+            # What does not work here concerns whoever reads the log, a refusal only who looks at the session.
+            level = logging.WARNING if isinstance(error, Unusable) else logging.INFO
+            log.log(level, "a session could not be started", session_id=row.session_id, reason=error.message)
+            self._not_started(row, error)
         except Exception as error:
             log.warning("a session could not be started", session_id=row.session_id, exc_info=True)
-            self._end(row, Ending(row.session_id, Lifecycle.FAILED, "not_started"), _reason(error))
+            self._not_started(row, error)
         else:
             if has_started:
                 self._came_up(row)
+
+    def _not_started(self, row: Row[Any], error: Exception) -> None:
+        self._end(row, Ending(row.session_id, Lifecycle.FAILED, "not_started"), _reason(error))
 
     def _close_driven(self, living: Sequence[Row[Any]]) -> None:
         """Those to which there is nothing left to say."""

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from gemba import wire
+from gemba import clock, wire
 from gemba.machine import Machine
+
+SILENT_AFTER = 3_600 * clock.SECOND  # since then nobody knows of one that somebody else started whether it works
 
 
 class Lifecycle(StrEnum):

@@ -34,6 +34,7 @@ from gemba.sessions.frames import Frame
 from gemba.sessions.log import Position
 from gemba.sessions.session import (
     LIFECYCLE,
+    SILENT_AFTER,
     Asks,
     Facts,
     Lifecycle,
@@ -259,9 +260,15 @@ def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
             tx.connection.execute(update(sessions).where(sessions.c.id == session_id).values(changes))
 
 
-def list_sessions(connection: Connection, limit: int, asks: Mapping[str, Asks] = _NO_ASKS) -> list[SessionView]:
-    """The sessions heard of last; `asks` tells of those of which some wait."""
+def list_sessions(
+    connection: Connection, limit: int, asks: Mapping[str, Asks] = _NO_ASKS, named: str | None = None
+) -> list[SessionView]:
+    """The sessions heard of last, of all or of those whose id begins or ends with what is `named`; `asks` tells of
+    those of which some wait."""
     query = select(sessions).order_by(sessions.c.last_frame_at.desc(), sessions.c.id).limit(limit)
+    if named is not None:
+        begins, ends = sessions.c.id.startswith(named, autoescape=True), sessions.c.id.endswith(named, autoescape=True)
+        query = query.where(begins | ends)
     found = connection.execute(query).all()
     started = runs.of_sessions(connection, [row.id for row in found])
     return [_view(row, asks.get(row.id), started.get(row.id)) for row in found]
@@ -279,9 +286,12 @@ def is_alive(tx: Transaction, id: str) -> bool:
     return get_session(tx.connection, id).lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING)
 
 
-def count_sessions(connection: Connection) -> int:
+def count_at_work(connection: Connection, now: int) -> int:
+    """Those that run, as far as anybody knows: of one that somebody else started only its frames tell."""
     running = sessions.c.lifecycle == Lifecycle.RUNNING
-    return connection.execute(select(func.count()).select_from(sessions).where(running)).scalar_one()
+    is_ours = select(runs.runs.c.session_id).where(runs.runs.c.session_id == sessions.c.id).exists()
+    heard = sessions.c.last_frame_at > now - SILENT_AFTER
+    return connection.execute(select(func.count()).select_from(sessions).where(running, is_ours | heard)).scalar_one()
 
 
 def _changes(tx: Transaction, draft: Draft, so_far: dict[str, Any]) -> dict[str, Any]:

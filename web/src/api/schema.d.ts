@@ -5221,6 +5221,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
+                named?: string;
             };
             header?: never;
             path?: never;

@@ -7,14 +7,14 @@ import { useCardKeys } from "../ui/useCardKeys";
 import { useReturnToCard } from "../ui/useReturnToCard";
 import { SessionCard } from "./SessionCard";
 import { StartForm } from "./StartForm";
-import { isAlive, livingFirst } from "./wording";
+import { isAtWork, livingFirst } from "./wording";
 
 export function SessionsScreen() {
   const { data, isPending, isError, error, refetch } = useQuery(sessionsQuery);
   const [starting, setStarting] = useState(false);
   const start = useRef<HTMLButtonElement>(null);
   const sessions = data?.sessions.toSorted(livingFirst) ?? [];
-  const living = sessions.filter(isAlive).length;
+  const living = sessions.filter((session) => isAtWork(session)).length;
   useCardKeys();
   useReturnToCard(sessions.length > 0);
 

@@ -5,6 +5,7 @@ import {
   didNotArrive,
   endingOf,
   inputWords,
+  isAtWork,
   livingFirst,
   lookOf,
   needsWords,
@@ -84,6 +85,16 @@ test("what it says of itself counts while it lives", () => {
   assert.equal(saysOf(session({ reported_state: "working", lifecycle: "lost" })), null);
   assert.equal(lookOf(session({}, { wanted: false })).label, "Being stopped");
   assert.equal(lookOf(session({ lifecycle: "stopped" }, { wanted: false })).label, "Stopped");
+});
+
+test("who somebody else started is at work as long as something is heard of it", () => {
+  const now = Date.parse("2026-01-01T12:00:00Z");
+  const met = { run: null, last_frame_at: "2026-01-01T11:30:00Z" };
+  assert.equal(isAtWork(session(met), now), true);
+  assert.equal(isAtWork(session({ ...met, last_frame_at: "2026-01-01T10:59:00Z" }), now), false);
+  assert.equal(isAtWork(session({ last_frame_at: "2026-01-01T10:59:00Z" }), now), true);
+  assert.equal(isAtWork(session({ lifecycle: "completed" }), now), false);
+  assert.equal(lookOf(session({ run: null })).label, "Not heard of lately");
 });
 
 test("the living come first, those that need somebody before the others, then what ended last", () => {

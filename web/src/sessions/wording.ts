@@ -6,6 +6,13 @@ export function isAlive({ lifecycle }: Pick<Session, "lifecycle">): boolean {
   return lifecycle === "starting" || lifecycle === "running";
 }
 
+const SILENT_AFTER = 60 * 60_000;
+
+/** Whether it works as far as anybody knows: of one that somebody else started only what is heard of it tells. */
+export function isAtWork(session: Session, now: number = Date.now()): boolean {
+  return isAlive(session) && ((session.run ?? null) !== null || now - Date.parse(session.last_frame_at) < SILENT_AFTER);
+}
+
 const LOOKS: Record<Session["lifecycle"], Look> = {
   starting: { label: "Starting", icon: "hourglass", tone: "warn" },
   running: { label: "Running", icon: "pulse", tone: "good" },
@@ -17,6 +24,7 @@ const LOOKS: Record<Session["lifecycle"], Look> = {
 
 export function lookOf(session: Session): Look {
   const isStopping = isAlive(session) && session.run?.wanted === false;
+  if (isAlive(session) && !isAtWork(session)) return { label: "Not heard of lately", icon: "question", tone: "plain" };
   return isStopping ? { label: "Being stopped", icon: "hourglass", tone: "warn" } : LOOKS[session.lifecycle];
 }
 
