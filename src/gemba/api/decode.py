@@ -1,31 +1,20 @@
 """Bodies, queries and paths into their types, or an Invalid that names the place, what was found, what is allowed.
 
-msgspec decodes and reports the first misfit as a sentence with a path; here that becomes a JSON pointer, the value
-that stands there, and what the type would take.
+What does not fit is told by `gemba.fit`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from msgspec import inspect
 
 from gemba.errors import Invalid
+from gemba.fit import escape, fit
 from gemba.text import storable
 
 T = TypeVar("T", bound=msgspec.Struct)
-
-_PLACE = re.compile(r" - at `(?P<path>.*)`\Z", re.DOTALL)
-_STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]|\[\.\.\.\]")
-_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`\Z", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `(?P<name>.*)`\Z", re.DOTALL)
-_LENGTH = re.compile(r"Expected `(?P<kind>str|array|object)` of length (?P<bound>[<>])= (?P<length>\d+)\Z")
-_COUNTED = {"str": "character", "array": "item", "object": "field"}
-_LONGEST_FOUND = 200
 
 
 class Malformed(Invalid):
@@ -38,7 +27,7 @@ def decode_body(data: bytes, kind: type[T]) -> T:
         document = msgspec.json.decode(data or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(f"the body is not JSON: {error}", code="malformed_json", pointer="") from None
-    return _convert(document, kind, strict=True)
+    return fit(document, kind)
 
 
 def decode_query(query: bytes, kind: type[T]) -> T:
@@ -50,123 +39,10 @@ def decode_query(query: bytes, kind: type[T]) -> T:
     document: dict[str, str] = {}
     for name, value in pairs:
         if name in document:
-            raise Invalid(f"{name} is given twice", code="repeated_parameter", pointer=f"/{_escape(name)}", found=value)
+            raise Invalid(f"{name} is given twice", code="repeated_parameter", pointer=f"/{escape(name)}", found=value)
         if value != storable(value):
             raise Invalid(
-                f"{name} has a character that no text may have", code="invalid_value", pointer=f"/{_escape(name)}"
+                f"{name} has a character that no text may have", code="invalid_value", pointer=f"/{escape(name)}"
             )
         document[name] = value
-    return _convert(document, kind, strict=False)
-
-
-def _convert(document: Any, kind: type[T], *, strict: bool) -> T:
-    try:
-        return msgspec.convert(document, kind, strict=strict)
-    except msgspec.ValidationError as error:
-        raise _explain(str(error), document, kind) from None
-
-
-def _explain(sentence: str, document: Any, kind: type[msgspec.Struct]) -> Invalid:
-    place = _PLACE.search(sentence)
-    words = sentence[: place.start()] if place else sentence
-    steps = _steps(place["path"]) if place else []
-    code, found, allowed = "invalid_value", _value_at(document, steps), _allowed_at(kind, steps)
-    if unknown := _UNKNOWN.match(words):
-        code, found, allowed = "unknown_field", unknown["name"], _fields_at(kind, steps)
-        steps.append(unknown["name"])
-    elif missing := _MISSING.match(words):
-        code, found = "missing_field", None
-        steps.append(missing["name"])
-        allowed = _allowed_at(kind, steps)
-    elif length := _LENGTH.match(words):
-        what = _COUNTED[length["kind"]]
-        allowed = f"at {'most' if length['bound'] == '<' else 'least'} {_many(int(length['length']), what)}"
-        words = f"it has {_many(len(found), what)}; allowed: {allowed}"
-    elif words.startswith("Expected") and ", got " in words:
-        code = "wrong_type"
-    pointer = "".join(f"/{_escape(str(step))}" for step in steps)
-    return Invalid(
-        f"{pointer or 'the body'}: {words}", code=code, pointer=pointer, found=_short(found), allowed=allowed
-    )
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _steps(path: str) -> list[str | int]:
-    return [
-        int(step["index"]) if step["index"] is not None else step["key"]
-        for step in _STEP.finditer(path)
-        if step["index"] is not None or step["key"] is not None
-    ]
-
-
-def _value_at(document: Any, steps: Sequence[str | int]) -> Any:
-    for step in steps:
-        try:
-            document = document[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return document
-
-
-def _type_at(kind: type[msgspec.Struct], steps: Sequence[str | int]) -> inspect.Type | None:
-    here: inspect.Type | None = inspect.type_info(kind)
-    for step in steps:
-        if isinstance(here, inspect.StructType):
-            here = next((field.type for field in here.fields if field.encode_name == step), None)
-        elif isinstance(here, inspect.ListType):
-            here = here.item_type
-        else:
-            return None
-    return here
-
-
-def _fields_at(kind: type[msgspec.Struct], steps: Sequence[str | int]) -> Any:
-    here = _type_at(kind, steps)
-    return [field.encode_name for field in here.fields] if isinstance(here, inspect.StructType) else None
-
-
-def _allowed_at(kind: type[msgspec.Struct], steps: Sequence[str | int]) -> Any:
-    here = _type_at(kind, steps)
-    return None if here is None else _described(here)
-
-
-def _described(here: inspect.Type) -> Any:
-    """What a type takes, in a few words or as the list of its values."""
-    match here:
-        case inspect.LiteralType(values=values):
-            return list(values)
-        case inspect.EnumType(cls=cls):
-            return [member.value for member in cls]
-        case inspect.UnionType(types=types):
-            parts = [_described(part) for part in types if not isinstance(part, inspect.NoneType)]
-            return parts[0] if len(parts) == 1 else parts
-        case inspect.StructType():
-            return "object"
-        case inspect.IntType(ge=ge, le=le) if ge is not None and le is not None:
-            return f"a whole number from {ge} to {le}"
-    return _WORDS.get(type(here), "another value")
-
-
-_WORDS: dict[type[inspect.Type], str] = {
-    inspect.StrType: "text",
-    inspect.IntType: "a whole number",
-    inspect.FloatType: "a number",
-    inspect.BoolType: "true or false",
-    inspect.ListType: "a list",
-    inspect.DictType: "an object",
-}
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, str):
-        return value if len(value) <= _LONGEST_FOUND else value[:_LONGEST_FOUND] + "…"
-    if isinstance(value, list):
-        return "a list"
-    return "an object" if isinstance(value, dict) else value
-
-
-def _escape(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
+    return fit(document, kind, strict=False)

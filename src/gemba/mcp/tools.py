@@ -7,6 +7,7 @@ Refused, in the words of the commands; `refused` makes of that what a client sho
 from gemba import wire
 from gemba.mcp import arguments, asking, context, handing_in
 from gemba.mcp.tool import Answer, Tool
+from gemba.skills.consult.tool_names import TOOL_NAMES
 from gemba.speaker import explain, shown
 from gemba.wire import Refused
 
@@ -124,11 +125,11 @@ Example:
         """Give the output of the skill that you were started for: its lines, in order. Several calls add up.
 
 Example:
-{"skill_id": "pm.stage_epics", "lines": [{"type": "strategy", "text": "Smallest first."}, {"type": "summary", \
-"notes": "Three epics staged."}]}""",
+{"skill_id": "ask", "lines": [{"type": "strategy", "reasoning": "Read the open items."}, {"type": "summary", \
+"notes": "Two of three epics are done."}]}""",
         _object(
             {
-                "skill_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "Which skill, as area.name."},
+                "skill_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "Which skill: its id."},
                 "lines": _LINES,
             },
             "skill_id",
@@ -185,7 +186,7 @@ def _output_of(skill_id: str, name: str) -> Tool:
 
 # emit_skill_output under the name that a consult skill has for it: taken from whoever calls it, listed to nobody, since
 # only a session of that skill would have a use for it.
-_OUTPUTS = {tool.name: tool for tool in (_output_of("epic_order", "emit_ordering"),)}
+_OUTPUTS = {name: _output_of(skill_id, name) for skill_id, name in TOOL_NAMES.items()}
 
 
 def call(name: str, given: object, session: "Session", server: "Server") -> "Answer | Waiting":

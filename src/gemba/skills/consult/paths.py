@@ -1,0 +1,164 @@
+"""Do two sets of path globs share a path? An index over one set answers for a glob at a time.
+
+A glob has segments between slashes; `**` stands for any number of them, `*`, `?`, `[…]` and `{…}` for characters of
+one. A glob takes in what it names and all that lies beneath: `src/a`, `src/a/` and `src/a/**` are one, and each shares
+a path with `src/a/b.py` and with `**/b.py`, none with `src/ab.py`. Sets and braces count as any characters, so that the
+answer errs on the side of a conflict.
+
+The index is a tree of segments: a glob is compared with what stands on its own way down, not with every other one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_WILD = re.compile(r"[*?\[{]")
+_GROUPS = re.compile(r"\[[^\]]*\]|\{[^}]*\}")
+_WIDE_BRACE = re.compile(r"[^/]*\{[^}]*/.*", re.DOTALL)
+_ANY = "**"
+
+
+class Shared(NamedTuple):
+    """An owner of the index whose glob shares a path with the one that was asked for."""
+
+    owner: str
+    glob: str
+
+
+@lru_cache(8192)
+def segments(glob: str) -> tuple[str, ...] | None:
+    """The parts of a glob in a normal form; () for the whole tree, None where no path is named."""
+    if not glob.strip():
+        return None
+    parts: list[str] = []
+    # A brace over several segments may be anything below the segment in which it opens.
+    for part in _WIDE_BRACE.sub("", glob.strip().replace("\\", "/")).split("/"):
+        if part in ("", "."):
+            continue
+        if part == ".." and parts and parts[-1] != _ANY:
+            parts.pop()
+        elif part != _ANY or parts[-1:] != [_ANY]:
+            parts.append(_GROUPS.sub("*", part))
+    while parts and parts[-1] == _ANY:  # all that lies beneath is meant anyway
+        parts.pop()
+    return tuple(parts)
+
+
+class _Node:
+    """A place in the tree: what comes below by name and by pattern, who ends here, and anyone here or below."""
+
+    __slots__ = ("any", "below", "ends", "is_any", "wild")
+
+    def __init__(self, is_any: bool = False) -> None:
+        self.below: dict[str, _Node] = {}
+        self.wild: dict[str, _Node] = {}
+        self.ends: Shared | None = None
+        self.any: Shared | None = None
+        self.is_any = is_any
+
+
+class PathIndex:
+    """Globs and whose they are."""
+
+    def __init__(self) -> None:
+        self._root = _Node()
+
+    def add(self, glob: str, owner: str) -> None:
+        parts = segments(glob)
+        if parts is None:
+            return
+        shared = Shared(owner, glob)
+        node = self._root
+        node.any = node.any or shared
+        for part in parts:
+            side = node.wild if _WILD.search(part) else node.below
+            found = side.get(part)
+            if found is None:
+                found = side[part] = _Node(part == _ANY)
+            node = found
+            node.any = node.any or shared
+        node.ends = node.ends or shared
+
+    def find(self, glob: str) -> Shared | None:
+        """One who shares a path with the glob, if there is any."""
+        parts = segments(glob)
+        if parts is None:
+            return None
+        known = {(id(self._root), 0)}
+        waiting = [(self._root, 0)]
+        while waiting:
+            node, at = waiting.pop()
+            if node.ends is not None:
+                return node.ends
+            if at == len(parts):
+                if node.any is not None:
+                    return node.any
+                continue
+            for step in self._steps(node, parts[at], at):
+                place = (id(step[0]), step[1])
+                if place not in known:
+                    known.add(place)
+                    waiting.append(step)
+        return None
+
+    def _steps(self, node: _Node, part: str, at: int) -> list[tuple[_Node, int]]:
+        """Where both globs can be after one of them, or both, took a segment."""
+        steps = [(child, at) for name, child in node.wild.items() if name == _ANY]
+        if node.is_any:
+            steps.append((node, at + 1))
+        if part == _ANY:
+            steps.append((node, at + 1))
+            steps += [(child, at) for child in (*node.below.values(), *node.wild.values())]
+            return steps
+        if not _WILD.search(part):
+            if part in node.below:
+                steps.append((node.below[part], at + 1))
+        else:
+            steps += [(child, at + 1) for name, child in node.below.items() if _meet(part, name)]
+        steps += [(child, at + 1) for name, child in node.wild.items() if name != _ANY and _meet(part, name)]
+        return steps
+
+
+@lru_cache(65_536)
+def _meet(one: str, other: str) -> bool:
+    """Is there a name that both patterns of a segment match?"""
+    places = {0}  # in `other`, for the characters of `one` so far
+    for char in one:
+        if char == "*":
+            places = set(range(min(places), len(other) + 1)) if places else places
+            continue
+        places = {
+            follows
+            for place in _behind_stars(other, places)
+            if place < len(other)
+            for follows in _after(other, place, char)
+        }
+        if not places:
+            return False
+    return len(other) in _behind_stars(other, places)
+
+
+def _behind_stars(pattern: str, places: set[int]) -> set[int]:
+    """The places that can be reached without a character."""
+    found = set(places)
+    for place in places:
+        while place < len(pattern) and pattern[place] == "*":
+            place += 1
+            found.add(place)
+    return found
+
+
+def _after(pattern: str, place: int, char: str) -> tuple[int, ...]:
+    there = pattern[place]
+    if there == "*":
+        return (place,)
+    return (place + 1,) if "?" in (there, char) or there == char else ()
+
+
+def share(one: list[str], other: list[str]) -> bool:
+    index = PathIndex()
+    for glob in one:
+        index.add(glob, "")
+    return any(index.find(glob) for glob in other)
