@@ -20,9 +20,11 @@ import time
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
+import msgspec
+
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult.order_input import EpicOrderInput
-from gemba.skills.consult.order_lines import OrderRecommendation
+from gemba.skills.consult.order_lines import OrderLine, OrderRecommendation
 from gemba.skills.consult.order_rules import judge_order
 from gemba.skills.consult.paths import share
 from gemba.skills.consult.reading import read_input
@@ -48,8 +50,10 @@ def project(seed: int, size: int = 60, edges: int = 100, files: int = 60) -> dic
     draw = random.Random(seed)
     epics: list[dict[str, Any]] = []
     for number in range(size):
-        before = {f"e{draw.randrange(max(0, number - size // 2), number)}" for _ in range(min(number, edges // size + 1))}
-        before = {each for each in before if draw.random() < edges / size / (edges // size + 1)}
+        before = {
+            f"e{draw.randrange(max(0, number - size // 2), number)}" for _ in range(min(number, edges // size + 1))
+        }
+        kept = [each for each in sorted(before) if draw.random() < edges / size / (edges // size + 1)]
         area = draw.randrange(max(1, files // 6))
         paths = [f"src/area{area}/part{draw.randrange(6)}.py" for _ in range(draw.randint(1, 3))]
         if draw.random() < 0.1:
@@ -60,7 +64,7 @@ def project(seed: int, size: int = 60, edges: int = 100, files: int = 60) -> dic
                 "title": f"Epic {number}",
                 "ui_state": "unstarted",
                 "current_rank": draw.randrange(5),
-                "depends_on_epics": sorted(before),
+                "depends_on_epics": kept,
                 "estimated_tokens": int(draw.lognormvariate(9, 0.8)) + 500,
                 "file_space_signature": paths,
             }
@@ -75,7 +79,7 @@ def work(given: EpicOrderInput, order: list[str]) -> Floor:
     """Work an order through, with workers that look at nothing but the order and what is done."""
     epics = {epic.epic_id: epic for epic in given.candidate_epics}
     place = {id: number for number, id in enumerate(order)}
-    missing = {id: {each for each in epics[id].depends_on_epics or ()} for id in order}
+    missing = {id: set(epics[id].depends_on_epics or ()) for id in order}
     held = sorted({str(each.blocked_epic) for each in given.open_escalations or ()}, key=place.__getitem__)
     answers = {id: _ANSWER * number for number, id in enumerate(held, 1)}
     after: dict[str, list[str]] = {}
@@ -166,27 +170,23 @@ def is_quick_enough() -> bool:
     seconds = {}
     for size in (5_000, 10_000):
         given = read_input(project(1, size, 3 * size, size), EpicOrderInput)
-        best = math.inf
+        best, lines = math.inf, list[OrderLine]()
         for _ in range(ROUNDS):
             begun = time.perf_counter()
             lines = advise(given)
             best = min(best, time.perf_counter() - begun)
         seconds[size] = best
         judge = judge_order(given)
-        judge.receive_all(lines_of(lines))
+        judge.receive_all(msgspec.to_builtins(line) for line in lines)
         assert not judge.line_errors
         assert judge.finish() == []
     growth = seconds[10_000] / seconds[5_000]
     is_within = seconds[10_000] <= SLOWEST and growth <= MOST_GROWTH
     verdict = "within" if is_within else "TOO SLOW"
-    print(f"10,000 epics: {seconds[10_000]:.2f} s, {growth:.2f} times 5,000; limits {SLOWEST} s, {MOST_GROWTH}  {verdict}")
+    print(
+        f"10,000 epics: {seconds[10_000]:.2f} s, {growth:.2f} times 5,000; limits {SLOWEST} s, {MOST_GROWTH}  {verdict}"
+    )
     return is_within
-
-
-def lines_of(lines: list[Any]) -> list[Any]:
-    import msgspec
-
-    return [msgspec.to_builtins(line) for line in lines]
 
 
 def main(projects: int) -> int:

@@ -55,7 +55,7 @@ def read_route(app: App, read: Read, cache: Cache) -> Route:
                 return msgspec.json.encode(read.handler(app, query, **ids))
 
             body = await (cache.make(key, make) if read.cached else asyncio.to_thread(make))
-        return Response(body, media_type="application/json")
+        return Response(body, media_type=read.media_type)
 
     return Route(read.path, guarded(endpoint), methods=["GET"])
 

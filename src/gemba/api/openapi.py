@@ -20,6 +20,7 @@ from gemba.api.read import Read
 from gemba.api.routes import READS
 from gemba.app import ACTIONS
 from gemba.event import Event
+from gemba.skills.consult.registry import SKILLS
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _REF = "#/components/schemas/{name}"
@@ -38,6 +39,8 @@ _CONFIRM = {
 def document() -> dict[str, Any]:
     types = {read.result for read in READS} | {Problem, Event}
     types |= {kind for action in ACTIONS for kind in (action.body, action.result)}
+    # The lines of consults, so that the page has a type for each.
+    types |= {kind for skill in SKILLS.values() for kind in skill.grammar.kinds}
     ordered = sorted(types, key=lambda kind: kind.__name__)
     schemas, components = msgspec.json.schema_components(ordered, ref_template=_REF)
     schema_of = dict(zip(ordered, schemas, strict=True))
@@ -70,7 +73,7 @@ def _read(read: Read, schema_of: dict[Any, Any]) -> dict[str, Any]:
         "operationId": read.handler.__name__,
         "summary": read.summary,
         "parameters": [*_path_parameters(read.path), *_query_parameters(read.query)],
-        "responses": {"200": _json("The answer", schema_of[read.result]), **_ERRORS},
+        "responses": {"200": _json("The answer", schema_of[read.result], read.media_type), **_ERRORS},
     }
     if read.public:
         operation["security"] = []
@@ -138,8 +141,8 @@ def _query_parameters(query: type[msgspec.Struct]) -> list[dict[str, Any]]:
     return parameters
 
 
-def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+def _json(description: str, schema: dict[str, Any], media_type: str = "application/json") -> dict[str, Any]:
+    return {"description": description, "content": {media_type: {"schema": schema}}}
 
 
 if __name__ == "__main__":

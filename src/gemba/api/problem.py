@@ -8,10 +8,11 @@ import msgspec
 from starlette.responses import Response
 
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
+from gemba.skills.consult.reading import InputMisfit
 
 MEDIA_TYPE = "application/problem+json"
 
-STATUS: dict[type[GembaError], int] = {Invalid: 422, NotFound: 404, Conflict: 409, Unusable: 503}
+STATUS: dict[type[GembaError], int] = {InputMisfit: 400, Invalid: 422, NotFound: 404, Conflict: 409, Unusable: 503}
 
 TITLES = {
     400: "Bad request",

@@ -34,6 +34,7 @@ class Read(NamedTuple):
     public: bool = False
     cached: bool = False
     personal: bool = False
+    media_type: str = "application/json"
 
 
 def last_event(connection: Connection) -> int:

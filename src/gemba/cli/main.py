@@ -43,6 +43,7 @@ COMMANDS = {
     "context": ("gemba.cli.context", "What is known of this project, and how it is updated."),
     "session": ("gemba.cli.session", "Start agents, see them, stop them."),
     "memory": ("gemba.cli.memory", "Decide what is remembered for later turns."),
+    "plan": ("gemba.cli.plan", "Put epics into an order, with reasons."),
     "agents": ("gemba.cli.agents", "Show which types of agents can be started here."),
     "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),
     "install-bridge": ("gemba.cli.install_bridge", "Put hooks into Claude Code's settings."),

@@ -19,7 +19,8 @@ _BITS = 8_192  # epics that one walk over the graph counts
 
 class Facts(NamedTuple):
     """Everything that is known, by epic. `order` has every epic that can be ranked, what it depends on before it;
-    `knots` are the circles, `deferred` the reasons of what cannot be ranked.
+    `knots` are the circles, `deferred` the reasons of what cannot be ranked. `size` is in tokens, the median where
+    there is no estimate; `path` is the size of the longest chain that begins with an epic.
     """
 
     epics: dict[str, CandidateEpic]
@@ -30,6 +31,7 @@ class Facts(NamedTuple):
     circles: list[list[str]]
     deferred: dict[str, str]
     frees: dict[str, int]
+    size: dict[str, int]
     path: dict[str, int]
     levels: dict[str, int]
     escalations: dict[str, list[OpenEscalation]]
@@ -45,6 +47,9 @@ def gather(given: EpicOrderInput) -> Facts:
     circles = [cycle_in(depends, knot) for knot in tied]
     deferred = _deferred(tied, circles, after)
     order = _order(depends, after, deferred)
+    known = [epic.estimated_tokens for epic in epics.values() if epic.estimated_tokens]
+    usual = int(median(known)) if known else 1
+    size = {id: usual if epic.estimated_tokens is None else epic.estimated_tokens for id, epic in epics.items()}
     escalations: dict[str, list[OpenEscalation]] = {}
     for each in given.open_escalations or ():
         if each.blocked_epic in epics:
@@ -61,7 +66,8 @@ def gather(given: EpicOrderInput) -> Facts:
         circles,
         deferred,
         _counts(order, after),
-        _paths(order, after, epics),
+        size,
+        _paths(order, after, size),
         levels,
         escalations,
         _lifted(match(given.guidance, given.candidate_epics), order, after),
@@ -124,12 +130,8 @@ def _counts(order: list[str], after: dict[str, list[str]]) -> dict[str, int]:
     return counts
 
 
-def _paths(order: list[str], after: dict[str, list[str]], epics: dict[str, CandidateEpic]) -> dict[str, int]:
-    """The tokens of the longest chain that begins with each epic; one without an estimate counts as the median."""
-    known = [epic.estimated_tokens for epic in epics.values() if epic.estimated_tokens]
-    usual = int(median(known)) if known else 1
+def _paths(order: list[str], after: dict[str, list[str]], size: dict[str, int]) -> dict[str, int]:
     paths: dict[str, int] = {}
     for epic in reversed(order):
-        own = epics[epic].estimated_tokens
-        paths[epic] = (usual if own is None else own) + max((paths.get(each, 0) for each in after[epic]), default=0)
+        paths[epic] = size[epic] + max((paths.get(each, 0) for each in after[epic]), default=0)
     return paths

@@ -1,10 +1,9 @@
 """Chooses: which epics are ranked, in which order, in which parallel groups, and why the others are not.
 
-Groups are filled one after the other from the epics whose dependencies are all ranked in earlier groups, the best
-first; one that shares a path with a member waits for the next. So a group is a run of ranks, its members are
-independent, and what frees the most stands as far up as its dependencies let it. A group takes `WIDTH` epics at most: a
-wide one would put many that free nothing before the next link of the longest chain. Of epics that cannot join, no more
-than a few are passed over for each group, which keeps the whole near linear.
+The order is that in which a floor of `WIDTH` lanes would begin them: whenever a lane is free, the best epic whose
+dependencies are done and that shares no path with what is running. So what frees the most stands as far up as its
+dependencies let it, and what would get in each other's way stands apart. Of epics that have to wait, no more than a few
+are passed over at a time, which keeps the whole near linear. Groups are runs of this order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from gemba.skills.advisor.facts import Facts
 from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.skills.consult.paths import PathIndex
 
-WIDTH = 4
+WIDTH = 5
 _PASSED_OVER = 24
 _STARTED = frozenset({"in_progress", "in progress", "in-progress", "started", "active", "doing", "review", "hooked"})
 
@@ -52,14 +51,16 @@ def urgency(id: str, facts: Facts) -> Key:
     epic = facts.epics[id]
     escalated = 2 if id not in facts.escalations else 0 if facts.frees[id] else 1
     wanted = facts.guidance[id].weight if id in facts.guidance else 0
-    # A chain is as long as it is; what waits beside it, by how many wait for a token of this one.
-    leverage = facts.path[id] * (1 + facts.frees[id]) ** 0.5
+    # What waits for it, and how long the chain behind it is beside its own size.
+    leverage = (0.1 + facts.frees[id]) * (facts.path[id] / max(1, facts.size[id])) ** 0.5
     started = epic.ui_state.strip().lower() in _STARTED
     rank = epic.current_rank if epic.current_rank is not None else 2**53
     return escalated, -wanted, -leverage, -int(started), rank, id
 
 
 class _Choice:
+    """The floor as the advisor imagines it: a few lanes, in which an epic takes as long as it has tokens."""
+
     def __init__(self, given: EpicOrderInput, facts: Facts) -> None:
         self.given = given
         self.facts = facts
@@ -67,70 +68,93 @@ class _Choice:
         self.used = given.tokens_used
         self.ready: list[tuple[Key, str]] = []
         self.missing = {id: len(facts.depends[id]) for id in facts.order}
-        self.recent = PathIndex()
+        self.running: list[tuple[int, str]] = []  # by when it ends
+        self.paths: dict[str, PathIndex] = {}  # of what is running
+        self.now = 0
 
     def made(self) -> Plan:
         for id in self.facts.order:
             if not self.missing[id]:
-                self._make_ready(id)
-        number = 0
-        while self.ready:
-            number += 1
-            self._fill_group(number)
-        for id in self.facts.order:  # released by nothing that is ranked
-            if id not in self.plan.group and id not in self.plan.filtered:
-                before = next(each for each in self.facts.depends[id] if each not in self.plan.group)
+                heappush(self.ready, (urgency(id, self.facts), id))
+        while self.ready or self.running:
+            found = self._next() if len(self.running) < WIDTH else None
+            if found is None:
+                self._end_one()
+            else:
+                self._begin(found)
+        ranked = set(self.plan.ranked)
+        for id in self.facts.order:  # freed by nothing that is ranked
+            if id not in ranked and id not in self.plan.filtered:
+                before = next(each for each in self.facts.depends[id] if each in self.plan.filtered)
                 self.plan.filtered[id] = self.plan.filtered[before]
+        self._group()
         return self.plan._replace(tokens=self.used - self.given.tokens_used)
 
-    def _make_ready(self, id: str) -> None:
-        heappush(self.ready, (urgency(id, self.facts), id))
-
-    def _fill_group(self, number: int) -> None:
-        index, members, aside = PathIndex(), list[str](), list[tuple[Key, str]]()
-        close: list[tuple[Key, str]] = []  # would meet what was ranked just before
-        while self.ready and len(members) < WIDTH and len(aside) + len(close) < _PASSED_OVER:
+    def _next(self) -> str | None:
+        """The best that shares no path with what is running; None when there is none among the first."""
+        aside: list[tuple[Key, str]] = []
+        found = None
+        while self.ready and found is None and len(aside) < _PASSED_OVER:
             entry = heappop(self.ready)
-            id = entry[1]
-            if self._is_left_out(id):
+            if self._is_left_out(entry[1]):
                 continue
-            if self._meets(id, index):
-                aside.append(entry)
-            elif members and self._meets(id, self.recent, is_told=False):
-                close.append(entry)
-            else:
-                self._add(id, number, index, members)
-        for entry in close:
-            if len(members) >= WIDTH or self._is_left_out(entry[1]) or self._meets(entry[1], index):
+            if self._meets(entry[1]):
                 aside.append(entry)
             else:
-                self._add(entry[1], number, index, members)
+                found = entry[1]
         for entry in aside:
             heappush(self.ready, entry)
-        self.recent = index
-        for id in members:
-            for each in self.facts.after[id]:
-                if each in self.missing:
-                    self.missing[each] -= 1
-                    if not self.missing[each]:
-                        self._make_ready(each)
+        return found
 
-    def _add(self, id: str, number: int, index: PathIndex, members: list[str]) -> None:
+    def _begin(self, id: str) -> None:
+        index = self.paths[id] = PathIndex()
         for glob in self.facts.epics[id].file_space_signature or ():
             index.add(glob, id)
-        members.append(id)
         self.plan.ranked.append(id)
-        self.plan.group[id] = number
         self.used += self.facts.epics[id].tokens
+        heappush(self.running, (self.now + self.facts.size[id], id))
 
-    def _meets(self, id: str, index: PathIndex, *, is_told: bool = True) -> bool:
+    def _end_one(self) -> None:
+        if not self.running:
+            return
+        self.now, id = heappop(self.running)
+        del self.paths[id]
+        for each in self.facts.after[id]:
+            if each in self.missing:
+                self.missing[each] -= 1
+                if not self.missing[each]:
+                    heappush(self.ready, (urgency(each, self.facts), each))
+
+    def _meets(self, id: str) -> bool:
+        return any(self._shared(id, self.paths[other]) for _, other in self.running)
+
+    def _shared(self, id: str, index: PathIndex) -> Conflict | None:
         for glob in self.facts.epics[id].file_space_signature or ():
             found = index.find(glob)
             if found is not None:
-                if is_told:
-                    self.plan.conflicts.append(Conflict(found.owner, id, glob))
-                return True
-        return False
+                return Conflict(found.owner, id, glob)
+        return None
+
+    def _group(self) -> None:
+        """Runs of ranks that can be worked on at once. Whoever depends on a member depends, since all that lies
+        between them is in the run, on a member directly.
+        """
+        number, members, index = 0, set[str](), PathIndex()
+        for id in self.plan.ranked:
+            shared = self._shared(id, index)
+            if shared is not None:
+                self.plan.conflicts.append(shared)
+            if (
+                shared is not None
+                or not members
+                or len(members) >= WIDTH
+                or not members.isdisjoint(self.facts.depends[id])
+            ):
+                number, members, index = number + 1, set(), PathIndex()
+            members.add(id)
+            for glob in self.facts.epics[id].file_space_signature or ():
+                index.add(glob, id)
+            self.plan.group[id] = number
 
     def _is_left_out(self, id: str) -> bool:
         """Is it trimmed? Asked when its turn comes; what is left out by number or budget then stays out."""

@@ -46,8 +46,10 @@ def rationale(id: str, given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
 def reasoning(given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
     edges = sum(map(len, facts.depends.values()))
     said = [
-        f"{len(facts.epics)} candidates with {edges} dependencies among them: what they depend on first, then open "
-        "escalations, the operator's guidance, the longest chains and what frees the most.",
+        (
+            f"{len(facts.epics)} candidates with {edges} dependencies among them: what they depend on first, then open"
+            " escalations, the operator's guidance, what frees the most on the longest chains."
+        ),
         f"{len(plan.ranked)} ranked, {len(plan.filtered)} left out, {len(facts.deferred)} deferred.",
     ]
     if facts.order:

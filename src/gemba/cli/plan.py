@@ -1,0 +1,106 @@
+"""`gemba plan`: what to do next, by the built-in advisor. Needs neither a workspace nor a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gemba.cli.handoff_text import read_bounded, shown_name
+from gemba.cli.show import body_lines, json_option, print_json, print_table
+from gemba.errors import Invalid
+from gemba.skills.advisor.advise import advise
+from gemba.skills.consult.order_input import EpicOrderInput
+from gemba.skills.consult.order_lines import (
+    OrderDeferred,
+    OrderLine,
+    OrderRecommendation,
+    OrderStrategy,
+    OrderSummary,
+    OrderWarning,
+)
+from gemba.skills.consult.reading import read_json
+
+_LARGEST = 64 * 2**20
+
+
+@click.group()
+def command() -> None:
+    """Plan: put epics into an order, with reasons.
+
+    \b
+    Example:
+      gemba plan order --input epics.json
+    """
+
+
+@command.command(short_help="Order epics, with reasons.")
+@click.option("--input", "given_in", metavar="FILE", help="The input of epic_order, as JSON; `-`: standard input.")
+@json_option
+def order(given_in: str | None, as_json: bool) -> None:
+    """Put epics into the order in which to take them on: epic_order, answered by the built-in advisor, without a model.
+
+    With --json it prints the lines as the skill has them, one object a line: strategy, recommendations, warnings and
+    deferrals, summary. Nothing is changed.
+
+    \b
+    Example:
+      gemba plan order --input epics.json
+      gemba plan order --input - --json < epics.json
+    """
+    lines = advise(_given(given_in))
+    if as_json:
+        for line in lines:
+            print_json(line)
+    else:
+        _tell(lines)
+
+
+def _given(name: str | None) -> EpicOrderInput:
+    """What is to be ordered. A source is a function that gives an EpicOrderInput; a file is the one there is."""
+    if name is None:
+        raise click.UsageError("--input is needed: a FILE with the input of epic_order, or - for standard input.")
+    return _from_file(name)
+
+
+def _from_file(name: str) -> EpicOrderInput:
+    data = read_bounded(name, _LARGEST)
+    if len(data) > _LARGEST:
+        raise click.UsageError(f"--input {shown_name(name)} is larger than {_LARGEST} bytes.")
+    try:
+        return read_json(data, EpicOrderInput)
+    except Invalid as error:
+        raise click.ClickException(f"{shown_name(name)}: {error.message}") from None
+
+
+def _tell(lines: list[OrderLine]) -> None:
+    """A table of what is ranked, then what is in the way, then the sum."""
+    rows: list[tuple[Any, ...]] = []
+    rest: list[str] = []
+    end = ""
+    for line in lines:
+        match line:
+            case OrderStrategy():
+                click.echo("\n".join(text.strip() for text in body_lines(line.reasoning)))
+                if line.filter_reason:
+                    click.echo("\n".join(text.strip() for text in body_lines(f"Left out: {line.filter_reason}.")))
+                click.echo()
+            case OrderRecommendation():
+                rows.append(
+                    (line.rank, line.epic_id, line.parallel_group or "", f"{line.confidence:.2f}", line.rationale)
+                )
+            case OrderWarning():
+                rest += body_lines(f"! {line.kind}: {line.detail} ({_some(line.epic_ids)})")
+            case OrderDeferred():
+                rest += body_lines(f"- {line.epic_id} is deferred: {line.reason}")
+            case OrderSummary():
+                end = line.notes
+    if rows:
+        print_table(("rank", "epic", "group", "sure", "why"), rows)
+    if rest:
+        click.echo("\n" + "\n".join(text.strip() for text in rest))
+    click.echo("\n" + "\n".join(text.strip() for text in body_lines(end)))
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(ids[:8]) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")
