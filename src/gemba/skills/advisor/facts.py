@@ -110,7 +110,7 @@ def _lifted(found: dict[str, Match], order: list[str], after: dict[str, list[str
     lifted = dict(found)
     for epic in reversed(order):
         most = max((lifted[each].weight for each in after[epic] if each in lifted), default=0)
-        if most > (lifted[epic].weight if epic in lifted else 0):
+        if most > max(0, lifted[epic].weight if epic in lifted else 0):
             lifted[epic] = Match(most, found[epic].words if epic in found else ())
     return lifted
 

@@ -2,8 +2,9 @@
 
 A glob has segments between slashes; `**` stands for any number of them, `*`, `?`, `[…]` and `{…}` for characters of
 one. A glob takes in what it names and all that lies beneath: `src/a`, `src/a/` and `src/a/**` are one, and each shares
-a path with `src/a/b.py` and with `**/b.py`, none with `src/ab.py`. Sets and braces count as any characters, so that the
-answer errs on the side of a conflict.
+a path with `src/a/b.py` and with `**/b.py`, none with `src/ab.py`. What looks like a file, by a dot in its last
+segment, has nothing beneath unless another glob names it: `src/c.py` shares nothing with `**/b.py`. Sets and braces
+count as any characters, so that the answer errs on the side of a conflict.
 
 The index is a tree of segments: a glob is compared with what stands on its own way down, not with every other one.
 """
@@ -46,15 +47,20 @@ def segments(glob: str) -> tuple[str, ...] | None:
     return tuple(parts)
 
 
+def _is_file(glob: str, parts: tuple[str, ...]) -> bool:
+    return bool(parts) and "." in parts[-1][1:] and glob.strip().endswith(parts[-1][-1])
+
+
 class _Node:
     """A place in the tree: what comes below by name and by pattern, who ends here, and anyone here or below."""
 
-    __slots__ = ("any", "below", "ends", "is_any", "wild")
+    __slots__ = ("any", "below", "ends", "file", "is_any", "wild")
 
     def __init__(self, is_any: bool = False) -> None:
         self.below: dict[str, _Node] = {}
         self.wild: dict[str, _Node] = {}
-        self.ends: Shared | None = None
+        self.ends: Shared | None = None  # with all that lies beneath
+        self.file: Shared | None = None  # by itself
         self.any: Shared | None = None
         self.is_any = is_any
 
@@ -79,22 +85,30 @@ class PathIndex:
                 found = side[part] = _Node(part == _ANY)
             node = found
             node.any = node.any or shared
-        node.ends = node.ends or shared
+        if _is_file(glob, parts):
+            node.file = node.file or shared
+        else:
+            node.ends = node.ends or shared
 
     def find(self, glob: str) -> Shared | None:
         """One who shares a path with the glob, if there is any."""
         parts = segments(glob)
         if parts is None:
             return None
+        is_file = _is_file(glob, parts)
+        named = next((place for place, part in enumerate(parts) if _WILD.search(part)), len(parts))
         known = {(id(self._root), 0)}
         waiting = [(self._root, 0)]
         while waiting:
             node, at = waiting.pop()
             if node.ends is not None:
                 return node.ends
+            if node.file is not None and (at == len(parts) or at < named):
+                return node.file
             if at == len(parts):
-                if node.any is not None:
-                    return node.any
+                found = _beneath_file(node, named == len(parts)) if is_file else node.any
+                if found is not None:
+                    return found
                 continue
             for step in self._steps(node, parts[at], at):
                 place = (id(step[0]), step[1])
@@ -119,6 +133,11 @@ class PathIndex:
             steps += [(child, at + 1) for name, child in node.below.items() if _meet(part, name)]
         steps += [(child, at + 1) for name, child in node.wild.items() if name != _ANY and _meet(part, name)]
         return steps
+
+
+def _beneath_file(node: _Node, is_named: bool) -> Shared | None:
+    """Who names something beneath what looks like a file, and so says that it is a folder."""
+    return next((child.any for child in node.below.values()), None) if is_named else None
 
 
 @lru_cache(65_536)
