@@ -16,6 +16,7 @@ from gemba.escalations.escalation import MACHINE
 from gemba.event import NAMES
 from gemba.handoff import approval, status
 from gemba.handoff.reference import reference_page
+from gemba.skills.consult.order_rules import RULES, WHOLE
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
@@ -92,6 +93,11 @@ def events() -> str:
     )
 
 
+def order() -> str:
+    rules = [f"| `{rule.id}` | {rule.sentence} |" for rule in (*RULES, *WHOLE)]
+    return "\n".join(["| rule | |", "|---|---|", *rules, ""])
+
+
 BLOCKS = {
     "states": states,
     "urgencies": urgencies,
@@ -100,6 +106,7 @@ BLOCKS = {
     "requests": requests,
     "grants": grants,
     "handoff": reference_page,
+    "order": order,
 }
 
 

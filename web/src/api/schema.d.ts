@@ -1064,6 +1064,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Consult skills: what an advisor can be asked for */
+        get: operations["consult_skills"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One consult skill with the schema of its input */
+        get: operations["consult_skill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/skills/{id}/output_schema.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The JSON Schema of a line of a consult skill's output */
+        get: operations["consult_output_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/version": {
         parameters: {
             query?: never;
@@ -1117,6 +1168,48 @@ export interface components {
             body?: string | null;
             /** @default null */
             surfaces?: string[] | null;
+        };
+        /**
+         * AdviceFinding
+         * @description Something that is so, and where it can be seen: ids, paths, addresses.
+         */
+        AdviceFinding: {
+            /** @enum {unknown} */
+            type: "finding";
+            text: string;
+            /** @default [] */
+            refs?: string[];
+        };
+        /**
+         * AdviceProposal
+         * @description Something to do, ready to be applied by a person.
+         */
+        AdviceProposal: {
+            /** @enum {unknown} */
+            type: "proposal";
+            title: string;
+            rationale: string;
+            confidence: number;
+            suggested_action: components["schemas"]["SuggestedAction"];
+        };
+        /**
+         * AdviceStrategy
+         * @description First: how the question was understood and gone about.
+         */
+        AdviceStrategy: {
+            /** @enum {unknown} */
+            type: "strategy";
+            /** @default  */
+            reasoning?: string;
+        };
+        /**
+         * AdviceSummary
+         * @description Last: what it comes to.
+         */
+        AdviceSummary: {
+            /** @enum {unknown} */
+            type: "summary";
+            notes: string;
         };
         /**
          * AgentContractHandoff
@@ -1446,6 +1539,34 @@ export interface components {
             members: string[];
             ok: boolean;
             problem: string | null;
+        };
+        /** ConsultSkillList */
+        ConsultSkillList: {
+            skills: components["schemas"]["ConsultSkillRow"][];
+        };
+        /**
+         * ConsultSkillRow
+         * @description A consult skill; its lines are given to the MCP tool `output_tool_name`.
+         */
+        ConsultSkillRow: {
+            id: string;
+            name: string;
+            description: string;
+            output_tool_name: string;
+            has_output_schema: boolean;
+        };
+        /**
+         * ConsultSkillView
+         * @description The same, with how its tool is called and the JSON Schema of its input.
+         */
+        ConsultSkillView: {
+            id: string;
+            name: string;
+            description: string;
+            output_tool_name: string;
+            has_output_schema: boolean;
+            output_tool_description: string;
+            input_schema: Record<string, never>;
         };
         /**
          * ContextChange
@@ -1859,6 +1980,17 @@ export interface components {
          */
         Lifecycle: "completed" | "failed" | "lost" | "running" | "starting" | "stopped";
         /**
+         * LineSchema
+         * @description The JSON Schema of one line of a skill, and nothing around it.
+         */
+        LineSchema: {
+            $schema: string;
+            title: string;
+            anyOf: Record<string, never>[];
+            discriminator: Record<string, never>;
+            $defs: Record<string, never>;
+        };
+        /**
          * MadeRule
          * @description A new rule, and how many asks of its wording wait already: it does not answer those.
          */
@@ -2034,6 +2166,73 @@ export interface components {
          * @description A body without fields.
          */
         Nothing: Record<string, never>;
+        /**
+         * OrderDeferred
+         * @description An epic that nothing can be done about now.
+         */
+        OrderDeferred: {
+            /** @enum {unknown} */
+            type: "deferred";
+            epic_id: string;
+            reason: string;
+        };
+        /**
+         * OrderRecommendation
+         * @description An epic in its place. Those of one `parallel_group` can be worked on at the same time.
+         */
+        OrderRecommendation: {
+            /** @enum {unknown} */
+            type: "recommendation";
+            rank: number;
+            epic_id: string;
+            /** @default null */
+            parallel_group?: string | number | null;
+            confidence: number;
+            rationale: string;
+            /** @default null */
+            estimated_tokens?: number | null;
+            suggested_action: components["schemas"]["SuggestedAction"];
+        };
+        /**
+         * OrderStrategy
+         * @description First: what was considered, and how. `filtered` epics were left out for budget, confidence or number.
+         */
+        OrderStrategy: {
+            /** @enum {unknown} */
+            type: "strategy";
+            workspace: string;
+            as_of: string;
+            model: string;
+            reasoning: string;
+            total_considered: number;
+            total_ranked: number;
+            /** @default null */
+            filtered?: number | null;
+            /** @default null */
+            filter_reason?: string | null;
+        };
+        /**
+         * OrderSummary
+         * @description Last: what the lines before add up to.
+         */
+        OrderSummary: {
+            /** @enum {unknown} */
+            type: "summary";
+            ranked: number;
+            warnings: number;
+            deferred: number;
+            estimated_total_tokens: number;
+            notes: string;
+        };
+        /** OrderWarning */
+        OrderWarning: {
+            /** @enum {unknown} */
+            type: "warning";
+            /** @enum {unknown} */
+            kind: "budget_overrun" | "dep_cycle" | "missing_signal" | "parallel_conflict";
+            epic_ids: string[];
+            detail: string;
+        };
         /**
          * Overturn
          * @description What to do instead.
@@ -2485,6 +2684,16 @@ export interface components {
              * @enum {unknown}
              */
             source?: "api" | "cli" | "gate" | "mcp";
+        };
+        /**
+         * SuggestedAction
+         * @description A request that a person may have made for them: a verb, a path of the API, a body.
+         */
+        SuggestedAction: {
+            /** @enum {unknown} */
+            verb: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
+            path: string;
+            body: Record<string, never>;
         };
         /**
          * SurfaceRouting
@@ -5634,6 +5843,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionWorktree"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consult_skills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultSkillList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consult_skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultSkillView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consult_output_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": components["schemas"]["LineSchema"];
                 };
             };
             /** @description Refused */
