@@ -166,15 +166,15 @@ def _middle(values: list[float]) -> float:
 
 
 def is_quick_enough() -> bool:
-    """A large project and half of it, the best of a few rounds each; every line is judged, outside of the time."""
+    """A large project and half of it, the best of a few rounds in processor time; every line is judged, outside of it."""
     seconds = {}
     for size in (5_000, 10_000):
         given = read_input(project(1, size, 3 * size, size), EpicOrderInput)
         best, lines = math.inf, list[OrderLine]()
         for _ in range(ROUNDS):
-            begun = time.perf_counter()
+            begun = time.process_time()
             lines = advise(given)
-            best = min(best, time.perf_counter() - begun)
+            best = min(best, time.process_time() - begun)
         seconds[size] = best
         judge = judge_order(given)
         judge.receive_all(msgspec.to_builtins(line) for line in lines)

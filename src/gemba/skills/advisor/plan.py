@@ -17,7 +17,7 @@ from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.skills.consult.paths import PathIndex
 
 WIDTH = 5
-_PASSED_OVER = 24
+_PASSED_OVER = 16
 _STARTED = frozenset({"in_progress", "in progress", "in-progress", "started", "active", "doing", "review", "hooked"})
 
 Key = tuple[int, int, float, int, int, str]
@@ -69,7 +69,7 @@ class _Choice:
         self.ready: list[tuple[Key, str]] = []
         self.missing = {id: len(facts.depends[id]) for id in facts.order}
         self.running: list[tuple[int, str]] = []  # by when it ends
-        self.paths: dict[str, PathIndex] = {}  # of what is running
+        self.paths = PathIndex()  # of what is running, and of some that ended since
         self.now = 0
 
     def made(self) -> Plan:
@@ -98,7 +98,7 @@ class _Choice:
             entry = heappop(self.ready)
             if self._is_left_out(entry[1]):
                 continue
-            if self._meets(entry[1]):
+            if self._meets_running(entry[1]):
                 aside.append(entry)
             else:
                 found = entry[1]
@@ -107,9 +107,8 @@ class _Choice:
         return found
 
     def _begin(self, id: str) -> None:
-        index = self.paths[id] = PathIndex()
         for glob in self.facts.epics[id].file_space_signature or ():
-            index.add(glob, id)
+            self.paths.add(glob, id)
         self.plan.ranked.append(id)
         self.used += self.facts.epics[id].tokens
         heappush(self.running, (self.now + self.facts.size[id], id))
@@ -118,15 +117,25 @@ class _Choice:
         if not self.running:
             return
         self.now, id = heappop(self.running)
-        del self.paths[id]
         for each in self.facts.after[id]:
             if each in self.missing:
                 self.missing[each] -= 1
                 if not self.missing[each]:
                     heappush(self.ready, (urgency(each, self.facts), each))
 
-    def _meets(self, id: str) -> bool:
-        return any(self._shared(id, self.paths[other]) for _, other in self.running)
+    def _meets_running(self, id: str) -> bool:
+        """The index forgets nothing, so it is made anew when one that ended is in the way."""
+        found = self._shared(id, self.paths)
+        if found is None:
+            return False
+        running = {other for _, other in self.running}
+        if found.first in running:
+            return True
+        self.paths = PathIndex()
+        for other in running:
+            for glob in self.facts.epics[other].file_space_signature or ():
+                self.paths.add(glob, other)
+        return self._shared(id, self.paths) is not None
 
     def _shared(self, id: str, index: PathIndex) -> Conflict | None:
         for glob in self.facts.epics[id].file_space_signature or ():

@@ -47,6 +47,12 @@ def segments(glob: str) -> tuple[str, ...] | None:
     return tuple(parts)
 
 
+@lru_cache(8192)
+def _is_wild(part: str) -> bool:
+    return _WILD.search(part) is not None
+
+
+@lru_cache(8192)
 def _is_file(glob: str, parts: tuple[str, ...]) -> bool:
     return bool(parts) and "." in parts[-1][1:] and glob.strip().endswith(parts[-1][-1])
 
@@ -54,15 +60,16 @@ def _is_file(glob: str, parts: tuple[str, ...]) -> bool:
 class _Node:
     """A place in the tree: what comes below by name and by pattern, who ends here, and anyone here or below."""
 
-    __slots__ = ("any", "below", "ends", "file", "is_any", "wild")
+    __slots__ = ("any", "below", "ends", "file", "is_any", "is_named", "wild")
 
-    def __init__(self, is_any: bool = False) -> None:
+    def __init__(self, is_any: bool = False, is_named: bool = True) -> None:
         self.below: dict[str, _Node] = {}
         self.wild: dict[str, _Node] = {}
         self.ends: Shared | None = None  # with all that lies beneath
         self.file: Shared | None = None  # by itself
         self.any: Shared | None = None
         self.is_any = is_any
+        self.is_named = is_named  # by segments without a pattern
 
 
 class PathIndex:
@@ -79,10 +86,10 @@ class PathIndex:
         node = self._root
         node.any = node.any or shared
         for part in parts:
-            side = node.wild if _WILD.search(part) else node.below
+            side = node.wild if _is_wild(part) else node.below
             found = side.get(part)
             if found is None:
-                found = side[part] = _Node(part == _ANY)
+                found = side[part] = _Node(part == _ANY, node.is_named and side is node.below)
             node = found
             node.any = node.any or shared
         if _is_file(glob, parts):
@@ -96,7 +103,7 @@ class PathIndex:
         if parts is None:
             return None
         is_file = _is_file(glob, parts)
-        named = next((place for place, part in enumerate(parts) if _WILD.search(part)), len(parts))
+        named = next((place for place, part in enumerate(parts) if _is_wild(part)), len(parts))
         known = {(id(self._root), 0)}
         waiting = [(self._root, 0)]
         while waiting:
@@ -106,7 +113,7 @@ class PathIndex:
             if node.file is not None and (at == len(parts) or at < named):
                 return node.file
             if at == len(parts):
-                found = _beneath_file(node, named == len(parts)) if is_file else node.any
+                found = _beneath_file(node, node.is_named and named == len(parts)) if is_file else node.any
                 if found is not None:
                     return found
                 continue
@@ -126,7 +133,7 @@ class PathIndex:
             steps.append((node, at + 1))
             steps += [(child, at) for child in (*node.below.values(), *node.wild.values())]
             return steps
-        if not _WILD.search(part):
+        if not _is_wild(part):
             if part in node.below:
                 steps.append((node.below[part], at + 1))
         else:
