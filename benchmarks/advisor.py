@@ -166,7 +166,7 @@ def _middle(values: list[float]) -> float:
 
 
 def is_quick_enough() -> bool:
-    """A large project and half of it, the best of a few rounds in processor time; every line is judged, outside of it."""
+    """A large project and half of it, the best of a few rounds in processor time; every line is judged beside it."""
     seconds = {}
     for size in (5_000, 10_000):
         given = read_input(project(1, size, 3 * size, size), EpicOrderInput)
