@@ -18,7 +18,7 @@ from tests.fixtures.servers import BIN
 
 
 def plan(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [BIN / "gemba", "plan", "order", *arguments]
+    command = [str(BIN / "gemba"), "plan", "order", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
 
 
@@ -80,7 +80,7 @@ def test_lines_of_advice_are_taken_and_an_action_outside_of_the_list_is_not(skil
         "change_this": ("PATCH", "/api/work-items/i-1", {"description": "d"}),
         "sprint_retro": ("POST", "/api/work-items", {"item": {"title": "t", "kind": "chore"}}),
     }.get(skill.id)
-    refused = [
+    refused: list[tuple[str, str, Any]] = [
         ("DELETE", "/api/work-items/i-1", {}),
         ("PATCH", "/api/work-items/../operators", {"title": "t"}),
         ("PATCH", "/api/work-items/i-1", {"assignee": "me"}),
@@ -89,7 +89,7 @@ def test_lines_of_advice_are_taken_and_an_action_outside_of_the_list_is_not(skil
         ("POST", "/api/work-items", {"item": {"title": "t"}, "extra": 1}),
     ]
 
-    def proposal(action: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
+    def proposal(action: tuple[str, str, Any]) -> dict[str, Any]:
         suggested = dict(zip(("verb", "path", "body"), action, strict=True))
         return {"type": "proposal", "title": "t", "rationale": "r", "confidence": 1, "suggested_action": suggested}
 
