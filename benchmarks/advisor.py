@@ -7,8 +7,8 @@ judged: how long epics stood blocked before they were free to begin, and how oft
 the same time. The advisor beats an order on a project when it is better in one figure and no worse in the other, or
 when its two ratios multiply to less than 1.
 
-The weights of the advisor were chosen on other seeds than those that are judged. With more workers than it imagines, and
-on small projects, an order decides less, and it wins less often: that is shown, and has no limit.
+The weights of the advisor were chosen on other seeds than those that are judged. With more workers than it imagines
+an order decides less, and it wins less often: that is shown, and has no limit.
 
 Then 10,000 epics with 30,000 dependencies are ranked, and half as many. Exits 1 past a limit. Run as
 `python -m benchmarks.advisor [PROJECTS]`.
