@@ -65,6 +65,7 @@ from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
+from gemba.work import tables as work_tables  # noqa: F401 - known to the metadata
 
 if TYPE_CHECKING:
     from gemba.flows.engine import Engine

@@ -20,6 +20,7 @@ from gemba.errors import Invalid, Unusable
 
 # A unix socket's path is limited to 108 bytes on Linux and 104 elsewhere.
 _LONGEST_SOCKET_PATH = 100
+_LONGEST_PREFIX = 20  # of one that is made of a folder's name
 _LISTED = ": `gemba policy check` lists them"
 
 Need = Literal["off", "report", "require"]
@@ -159,6 +160,19 @@ class HandoffSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gate: GateSettings = GateSettings()
 
 
+class WorkSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`prefix` of the ids that new work items get; empty: made of the name of the workspace's folder."""
+
+    prefix: Annotated[
+        str,
+        msgspec.Meta(
+            max_length=32,
+            pattern=r"^([A-Za-z][A-Za-z0-9_-]*)?$",
+            description="a letter, then up to 31 letters, digits, '_' or '-'",
+        ),
+    ] = ""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
@@ -170,6 +184,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     flows: FlowSettings = FlowSettings()
     attention: AttentionSettings = AttentionSettings()
     handoff: HandoffSettings = HandoffSettings()
+    work: WorkSettings = WorkSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
 
@@ -241,6 +256,11 @@ class Workspace(msgspec.Struct, frozen=True):
     @property
     def socket_fits(self) -> bool:
         return len(os.fsencode(self.folder / "gemba.sock")) <= _LONGEST_SOCKET_PATH
+
+    def work_prefix(self, settings: Settings) -> str:
+        """What the ids of new work items begin with."""
+        name = re.sub("[^a-z0-9]+", "-", self.root.name.lower())[:_LONGEST_PREFIX].strip("-")
+        return settings.work.prefix or (name if name[:1].isalpha() else f"w{name}" if name else "work")
 
     def database_url(self, settings: Settings) -> str:
         url = os.environ.get("GEMBA_DATABASE_URL") or settings.store.url

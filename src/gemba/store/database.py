@@ -85,6 +85,7 @@ class Transaction:
     ) -> None:
         self.connection = connection
         self.actor = actor  # the person on whose behalf it changes something, when there is one
+        self.cause: object = None  # what it follows from, where that is not a request of that person's own
         self.surroundings = surroundings or {}  # what the workspace that is open gives to every transaction
         self.now = clock.now()
         self.drafts: list[Draft] = []
