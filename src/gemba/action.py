@@ -29,6 +29,7 @@ class Action(NamedTuple):
     summary: str
     method: str = "POST"
     prepare: Callable[..., Any] | None = None
+    status: int = 200  # of the answer, when it is done
 
     def prepared(self, surroundings: Mapping[str, Any], body: Any, **ids: str) -> Any:
         return body if self.prepare is None else self.prepare(surroundings, body, **ids)

@@ -56,6 +56,7 @@ from gemba.sessions.backends.tmux import TmuxBackend
 from gemba.sessions.housekeeping import Housekeeping
 from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
+from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
 from gemba.store import confirmations, events
 from gemba.store.database import Database
@@ -65,7 +66,8 @@ from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
-from gemba.work import tables as work_tables  # noqa: F401 - known to the metadata
+from gemba.work import claiming, following, relating, undoing
+from gemba.work import store as work
 
 if TYPE_CHECKING:
     from gemba.flows.engine import Engine
@@ -83,6 +85,10 @@ ACTIONS: tuple[Action, ...] = (
     *starting.ACTIONS,
     *inputs.ACTIONS,
     *releasing.ACTIONS,
+    *work.ACTIONS,
+    *relating.ACTIONS,
+    *claiming.ACTIONS,
+    *undoing.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -120,7 +126,8 @@ class App:
         self.origin = origin_of(home)
         self.policies = open_policies(settings, workspace)
         project = partial(projection.project, origin=self.origin, policies=self.policies)
-        self.ingest = Ingest(database, home / "sessions", self.origin, workspace.root, [project])
+        follow = partial(following.project, role_of=role_of)
+        self.ingest = Ingest(database, home / "sessions", self.origin, workspace.root, [project, follow])
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
         self.reply_trouble: str | None = None
@@ -143,6 +150,7 @@ class App:
         database.surroundings["sections"] = partial(read_sections, workspace)
         database.surroundings["agent"] = lambda name: find_sound(sound_agents(workspace), name)
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
+        database.surroundings.update(work_prefix=workspace.work_prefix(settings), transition_guards=[])
         database.on_commit.append(self.signal.tell)
 
     @classmethod

@@ -73,6 +73,11 @@ NAMES = {
     "memory.accepted": "something is remembered from now on, as it was suggested or edited",
     "memory.rejected": "something is not remembered, and not offered again",
     "memory.reopened": "a decision about a memory was taken back: it waits again",
+    "item.created": "there is a new work item",
+    "item.changed": "a work item, or what it is to others, is not what it was; and what became ready by that",
+    "item.claimed": "a work item is somebody's for a while, or for a while longer",
+    "item.released": "a claim was given back",
+    "item.imported": "work items came from elsewhere, many at once",
 }
 
 

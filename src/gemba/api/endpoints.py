@@ -81,7 +81,7 @@ def action_route(app: App, action: Action) -> Route:
 
             def change(tx: Transaction) -> Answer:
                 def once() -> Answer:
-                    return Answer(200, msgspec.json.encode(action.verb(tx, prepared, **ids)))
+                    return Answer(action.status, msgspec.json.encode(action.verb(tx, prepared, **ids)))
 
                 return confirmations.once(tx, confirm_id, fingerprint, once)
 

@@ -89,7 +89,7 @@ def _action(action: Action, schema_of: dict[Any, Any]) -> dict[str, Any]:
             "required": action.body is not Nothing,
             "content": {"application/json": {"schema": schema_of[action.body]}},
         },
-        "responses": {"200": _json("What it is now", schema_of[action.result]), **_ERRORS},
+        "responses": {str(action.status): _json("What it is now", schema_of[action.result]), **_ERRORS},
     }
 
 

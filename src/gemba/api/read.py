@@ -67,16 +67,16 @@ def seal_cursor(place: tuple[Any, ...] | None) -> str | None:
     return None if place is None else base64.b64encode(msgspec.json.encode(place), altchars=b"-_").decode()
 
 
-def states_in(text: str | None, known: type[StrEnum]) -> list[str]:
-    """The states of a comma list; none at all stands for every one."""
+def states_in(text: str | None, known: type[StrEnum], name: str = "state") -> list[str]:
+    """The states of a comma list, or other words of a known few; none at all stands for every one."""
     states = [state.strip() for state in text.split(",")] if text else []
     for state in states:
         if state not in list(known):
             allowed = ", ".join(known)
             raise Invalid(
-                f"state is {state[:80]!r}; allowed: {allowed}",
+                f"{name} is {state[:80]!r}; allowed: {allowed}",
                 code="invalid_value",
-                pointer="/state",
+                pointer=f"/{name}",
                 found=state[:80],
                 allowed=list(known),
             )

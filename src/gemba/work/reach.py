@@ -9,6 +9,7 @@ that is longer than the waves are worth is walked by the database itself.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NoReturn
 
 from sqlalchemy import Column, Connection, bindparam, func, select
@@ -43,7 +44,7 @@ def path_between(connection: Connection, start: str, end: str) -> list[str] | No
     behind: Steps = {end: end}
     waves = {True: [start], False: [end]}
     for _ in range(_MOST_WAVES):
-        forward = len(waves[True]) <= len(waves[False])
+        forward = len(ahead) <= len(behind)
         seen, others = (ahead, behind) if forward else (behind, ahead)
         waves[forward] = _wave(connection, waves[forward], seen, forward=forward)
         met = next((id for id in waves[forward] if id in others), None)
@@ -119,10 +120,10 @@ def _refuse(connection: Connection, kind: Relation, path: list[str]) -> NoReturn
     parents = dict(
         connection.execute(
             select(items.c.id, items.c.parent).where(among(connection, items.c.id, path[:_MOST_SHOWN]))
-        ).tuples()
+        ).all()
     )
     words = [path[0]]
-    for at, following in zip(path[:_MOST_SHOWN], path[1:_MOST_SHOWN], strict=False):
+    for at, following in pairwise(path[:_MOST_SHOWN]):
         words.append(f"{'is part of' if parents.get(at) == following else 'is blocked by'} {following}")
     if len(path) > _MOST_SHOWN:
         words.append(f"… ({len(path) - _MOST_SHOWN} more) … {path[-1]}")

@@ -114,7 +114,7 @@ def _count_blockers(connection: Connection, ids: list[str]) -> dict[str, int]:
         .where(relations.c.kind == Relation.BLOCKS, ~items.c.finished, among(connection, relations.c.target, ids))
         .group_by(relations.c.target)
     )
-    return dict(connection.execute(counted).tuples().all())
+    return dict(connection.execute(counted).all())
 
 
 def _children(connection: Connection, ids: list[str]) -> list[str]:

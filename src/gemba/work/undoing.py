@@ -1,0 +1,79 @@
+"""The last change of an item taken back, as a change of its own.
+
+What is undone is the last change that is in effect, so that undoing again and again walks back; claims are left as
+they are. A change that no longer applies (somebody changed the same since by another way, or going back would close a
+circle) is refused, and so is the making of an item.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Row
+
+from gemba.action import Action, Nothing
+from gemba.errors import Conflict, GembaError
+from gemba.store.database import Transaction
+from gemba.work import history
+from gemba.work.item import Relation
+from gemba.work.items import WorkItem, alone, get, view
+from gemba.work.relating import tell_both
+from gemba.work.relations import check_end, relate, unrelate
+from gemba.work.store import apply_values, value_of
+
+
+def undo_change(tx: Transaction, _body: Nothing, *, id: str) -> WorkItem:
+    """Take back the last change of an item."""
+    alone(tx)
+    row = get(tx.connection, id)
+    last = history.last_undoable(tx.connection, id)
+    if last is None:
+        raise Conflict(
+            f"nothing of {id} is left to undo: it is as it was made; it can be cancelled instead",
+            code="nothing_to_undo",
+            found=id,
+        )
+    if last.of_item is not None:
+        raise Conflict(
+            f"the last change of {id} was made at {last.of_item}: undo it there",
+            code="made_elsewhere",
+            found=last.of_item,
+        )
+    before, after = history.fields(last.before), history.fields(last.after)
+    try:
+        other = _undo_relation(tx, last, before, after) if "relation" in (before | after) else None
+        if other is None:
+            _undo_fields(tx, row, before, after)
+    except GembaError as error:
+        raise Conflict(
+            f"the last change of {id} can no longer be undone: {error.message}",
+            code="no_longer_applies",
+            found=error.found,
+            item=view(tx.connection, get(tx.connection, id), tx.now),
+        ) from None
+    history.mark_undone(tx, last, other)
+    return view(tx.connection, get(tx.connection, id), tx.now)
+
+
+ACTIONS = (
+    Action("/api/work-items/{id}/undo", undo_change, Nothing, WorkItem, "Take back the last change of a work item"),
+)
+
+
+def _undo_fields(tx: Transaction, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
+    for name, value in after.items():
+        if value_of(row, name) != value:
+            raise Conflict(f"{name} is not what that change made it", code="changed_since", found=name)
+    if before.get("parent") is not None:
+        check_end(tx.connection, before["parent"], "/parent")
+    apply_values(tx, row, before, history.UNDONE)
+
+
+def _undo_relation(tx: Transaction, last: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> str:
+    """The relation is there again, or gone; the item that it is with."""
+    relation = (after or before)["relation"]
+    ends = (relation["source"], Relation(relation["kind"]), relation["target"])
+    verb = unrelate if after else relate
+    tell_both(tx, ends, verb(tx, *ends, at=last.item_id, kind_of_change=history.UNDONE))
+    other: str = ends[2] if ends[0] == last.item_id else ends[0]
+    return other
