@@ -151,6 +151,7 @@ class App:
         database.surroundings["agent"] = lambda name: find_sound(sound_agents(workspace), name)
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), transition_guards=[])
+        database.surroundings["role_of"] = role_of
         database.on_commit.append(self.signal.tell)
 
     @classmethod

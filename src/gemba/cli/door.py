@@ -37,6 +37,9 @@ class Door(Protocol):
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Carry out one action, once."""
 
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        """Change what is named of a thing, once."""
+
     def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
         """What happens after an event, as it happens; ends when the door is gone. Whoever reads it closes it."""
 
@@ -91,8 +94,10 @@ class ServerDoor:
         return self._exchange("GET", f"{path}?{given}" if given else path)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
-        return self._exchange("POST", path, encode_body(body), headers)
+        return self._send("POST", path, body)
+
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        return self._send("PATCH", path, body)
 
     def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
         connection = _UnixConnection(self._path, timeout=None)
@@ -109,6 +114,10 @@ class ServerDoor:
             return
         finally:
             connection.close()
+
+    def _send(self, method: str, path: str, body: dict[str, Any]) -> Any:
+        headers = {"Content-Type": "application/json", "X-GEMBA-Confirm": wire.new_event_id()}
+        return self._exchange(method, path, encode_body(body), headers)
 
     def _exchange(self, method: str, target: str, body: bytes | None = None, headers: Any = None) -> Any:
         connection = _UnixConnection(self._path, timeout=_TIMEOUT_SECONDS)
@@ -148,9 +157,15 @@ def query_string(query: Mapping[str, str | int | None]) -> str:
 
 def encode_body(body: dict[str, Any]) -> bytes:
     """A body of what the command line gave, which need not be Unicode."""
-    return msgspec.json.encode(
-        {key: storable(value) if isinstance(value, str) else value for key, value in body.items()}
-    )
+    return msgspec.json.encode(_storable(body))
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {key: _storable(each) for key, each in value.items()}
+    return [_storable(each) for each in value] if isinstance(value, list) else value
 
 
 _FEWEST = 4  # characters of an id that name one

@@ -47,9 +47,15 @@ class LocalDoor:
         raise NotFound(f"there is nothing at {path}", code="not_found")
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
+        return self._act("POST", path, body)
+
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        return self._act("PATCH", path, body)
+
+    def _act(self, method: str, path: str, body: dict[str, Any]) -> Any:
         for action in ACTIONS:
             ids = _match(action.path, path)
-            if ids is not None:
+            if ids is not None and action.method == method:
                 checked = decode_body(encode_body(body), action.body)
                 prepared = action.prepared(self._app.database.surroundings, checked, **ids)
                 with explained("the database failed"):

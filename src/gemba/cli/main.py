@@ -41,6 +41,8 @@ COMMANDS = {
     "policy": ("gemba.cli.policy", "See, check and test reminders and expiry."),
     "handoff": ("gemba.cli.handoff", "Check the contract at the end of an agent's turn."),
     "context": ("gemba.cli.context", "What is known of this project, and how it is updated."),
+    "item": ("gemba.cli.item", "Work items: made, changed, related, claimed."),
+    "ready": ("gemba.cli.ready", "Show what is ready to be worked on."),
     "session": ("gemba.cli.session", "Start agents, see them, stop them."),
     "memory": ("gemba.cli.memory", "Decide what is remembered for later turns."),
     "plan": ("gemba.cli.plan", "Put epics into an order, with reasons."),

@@ -83,6 +83,15 @@ class SocketServer:
         found: list[Document] = self._ask(lambda server: server.get("/api/context"))["sections"]
         return found
 
+    def ready_work(self, limit: int) -> "Document":
+        return self._ask(lambda server: server.get(f"/api/work-items/ready?limit={limit}"))
+
+    def claim_work(self, id: str, owner: str, seconds: int) -> "Document":
+        if not wire.valid_event_id(id):  # the same letters, and never a path
+            raise Refused(f"item_id {agent.shown(id)} is not an id; allowed: letters, digits, '.', '_' and '-'")
+        claim = {"owner": owner, "lease_seconds": seconds}
+        return self._ask(lambda server: server.post(f"/api/work-items/{id}/claim", claim))
+
     def _ask(self, exchange: "Callable[[HookServer], Document]") -> "Document":
         from gemba.cli.hook_server import Declined, HookServer, Unanswered
 

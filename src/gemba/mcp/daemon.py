@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gemba import wire
+from gemba import clock, wire
 from gemba.app import App
 from gemba.errors import GembaError
 from gemba.escalations.handing_over import Submit, submit
@@ -18,8 +18,11 @@ from gemba.handoff.sections import read_sections
 from gemba.mcp.headers import ROLE
 from gemba.sessions.store import role_of
 from gemba.speaker import Session
-from gemba.store.database import explained
+from gemba.store.database import Transaction, explained
 from gemba.wire import Refused
+from gemba.work.claiming import ClaimItem, claim_item
+from gemba.work.item import Cause
+from gemba.work.readiness import ready_items
 
 Document = dict[str, Any]
 
@@ -54,6 +57,22 @@ class OwnServer:
             declared = read_sections(self._app.workspace)
             with self._app.database.read() as connection:
                 return [_plain(section) for section in list_sections(connection, declared)]
+
+    def ready_work(self, limit: int) -> Document:
+        now = clock.now()
+        with _refusing(), self._app.database.read() as connection:
+            page = ready_items(connection, now, limit)
+        return {"items": [_plain(row) for row in page.rows], "total": page.total, "more": page.more}
+
+    def claim_work(self, id: str, owner: str, seconds: int) -> Document:
+        body = ClaimItem(owner, seconds)
+
+        def claim(tx: Transaction) -> Document:
+            tx.cause = Cause("run", owner)
+            return _plain(claim_item(tx, body, id=id))
+
+        with _refusing():
+            return self._app.database.change(claim, self._operator)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ Refused, in the words of the commands; `refused` makes of that what a client sho
 """
 
 from gemba import wire
-from gemba.mcp import arguments, asking, context, handing_in
+from gemba.mcp import arguments, asking, context, handing_in, working
 from gemba.mcp.tool import Answer, Tool
 from gemba.skills.consult.tool_names import TOOL_NAMES
 from gemba.speaker import explain, shown
@@ -171,6 +171,53 @@ Example:
         _object({}),
         context.get_context,
         reads_only=True,
+    ),
+    Tool(
+        "list_work",
+        "List the work that is ready",
+        """List the work items that are ready to be worked on, the first to be done first. Needs the workspace's server.
+
+Example:
+{"limit": 5}""",
+        _object(
+            {
+                "limit": {
+                    "type": "number",
+                    "minimum": 1,
+                    "maximum": working.MOST,
+                    "description": f"At most this many; {working.USUAL} unless it is said.",
+                }
+            }
+        ),
+        working.list_work,
+        reads_only=True,
+    ),
+    Tool(
+        "claim_work",
+        "Claim a work item",
+        """Claim a work item for your session, so that nobody else works on it until the lease is over. For managers \
+only: a coach does not write to the work plane. Say bead-done with report_state when it is ready for review. Needs the \
+workspace's server.
+
+Example:
+{"item_id": "shop-4k2m", "lease_seconds": 3600}""",
+        _object(
+            {
+                "item_id": {
+                    "type": "string",
+                    "maxLength": wire.MAX_ID,
+                    "description": "The work item, by its whole id.",
+                },
+                "lease_seconds": {
+                    "type": "number",
+                    "minimum": 1,
+                    "maximum": working.LONGEST_LEASE,
+                    "description": "How long it is yours; an hour unless it is said.",
+                },
+            },
+            "item_id",
+        ),
+        working.claim_work,
     ),
 )
 

@@ -54,6 +54,7 @@ def claim_item(tx: Transaction, body: ClaimItem, *, id: str) -> WorkItem:
     if State(row.state) in FINISHED:
         raise Conflict(f"the item is {row.state}: there is nothing to claim", code="finished", found=row.state)
     owner = clean_word(body.owner or tx.actor, "/owner", 500)
+    _refuse_coach(tx, owner)
     until = tx.now + body.lease_seconds * clock.SECOND
     free = or_(items.c.claimed_until.is_(None), items.c.claimed_until <= tx.now)
     claimed = update(items).where(items.c.id == id, free)
@@ -94,6 +95,13 @@ ACTIONS = (
     Action("/api/work-items/{id}/claim/extend", extend_claim, ExtendClaim, WorkItem, "Extend the lease of a claim"),
     Action("/api/work-items/{id}/claim/release", release_claim, ReleaseClaim, WorkItem, "Give a claim back"),
 )
+
+
+def _refuse_coach(tx: Transaction, owner: str) -> None:
+    """A coach never writes to the work plane, whoever claims for it."""
+    role_of = tx.surroundings.get("role_of")
+    if role_of is not None and role_of(tx.connection, owner) == "coach":
+        raise Conflict(f"{owner} is a coach's session, and a coach does not work on items", code="coach", found=owner)
 
 
 def _tell(tx: Transaction, name: str, id: str) -> WorkItem:

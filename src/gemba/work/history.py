@@ -130,8 +130,16 @@ def _view(row: Row[Any]) -> Change:
         kind=row.kind,
         actor=row.actor,
         cause=Cause(row.cause, row.cause_id),
-        before=fields(row.before),
-        after=fields(row.after),
+        before=_shown(row.before),
+        after=_shown(row.after),
         of=row.of_item,
         undone=row.undone,
     )
+
+
+def _shown(text: str) -> dict[str, Any]:
+    """The fields with their moments as everywhere else on the wire."""
+    return {
+        name: clock.rfc3339(value) if name.endswith("_at") and isinstance(value, int) else value
+        for name, value in fields(text).items()
+    }

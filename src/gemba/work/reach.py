@@ -122,15 +122,15 @@ def _refuse(connection: Connection, kind: Relation, path: list[str]) -> NoReturn
             select(items.c.id, items.c.parent).where(among(connection, items.c.id, path[:_MOST_SHOWN]))
         ).all()
     )
-    words = [path[0]]
+    words: list[str] = []
     for at, following in pairwise(path[:_MOST_SHOWN]):
         words.append(f"{'is part of' if parents.get(at) == following else 'is blocked by'} {following}")
     if len(path) > _MOST_SHOWN:
-        words.append(f"… ({len(path) - _MOST_SHOWN} more) … {path[-1]}")
+        words.append(f"leads over {len(path) - _MOST_SHOWN - 1} more to {path[-1]}")
     closing = "would be part of" if kind is Relation.PARENT_CHILD else "would be blocked by"
     words.append(f"{closing} {path[0]}")
     raise Conflict(
-        f"that is a circle, in which nothing could ever be ready: {', '.join(words)}",
+        f"that is a circle, in which nothing could ever be ready: {path[0]} {', which '.join(words)}",
         code="cycle",
         found=[*path, path[0]],
         allowed="a relation that leads back to none of these",
