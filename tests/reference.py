@@ -17,6 +17,7 @@ from gemba.event import NAMES
 from gemba.handoff import approval, status
 from gemba.handoff.reference import reference_page
 from gemba.skills.consult.order_rules import RULES, WHOLE
+from gemba.work import item
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
@@ -78,6 +79,10 @@ def grants() -> str:
     return f"```mermaid\n{approval.GRANT.diagram()}\n```\n"
 
 
+def moves() -> str:
+    return f"```mermaid\n{item.MACHINE.diagram()}\n```\n"
+
+
 def urgencies() -> str:
     rows = [f"| {kind} | {' | '.join(_urgency(kind, mode) for mode in wire.MODES)} |" for kind in wire.KINDS]
     return "\n".join([f"| | {' | '.join(wire.MODES)} |", f"|---|{'---|' * len(wire.MODES)}", *rows, ""])
@@ -107,6 +112,7 @@ BLOCKS = {
     "grants": grants,
     "handoff": reference_page,
     "order": order,
+    "moves": moves,
 }
 
 

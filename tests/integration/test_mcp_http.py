@@ -113,7 +113,15 @@ async def test_clients_of_both_eras_call_every_tool(sqlite_server: RunningServer
         for client in found:
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert names == [
-                *("ask_question", "raise_blocker", "report_state", "emit_skill_output", "submit_handoff", "get_context")
+                *(
+                    "ask_question",
+                    "raise_blocker",
+                    "report_state",
+                    "emit_skill_output",
+                    "submit_handoff",
+                    "get_context",
+                ),
+                *("list_work", "claim_work"),
             ]
             assert "blocking" in words(await client.call_tool("raise_blocker", {"text": "No key."}))
             await client.call_tool("report_state", {"state": "working"})

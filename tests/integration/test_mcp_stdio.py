@@ -21,6 +21,7 @@ from tests.integration.test_ask_command import imported
 
 PIPE = str(BIN / "gemba-mcp")
 NAMES = ["ask_question", "raise_blocker", "report_state", "emit_skill_output", "submit_handoff", "get_context"]
+NAMES += ["list_work", "claim_work"]
 
 
 def payload(home: Path) -> Any:
@@ -368,3 +369,19 @@ async def test_the_context_is_what_a_dispatch_was_given_or_else_what_is_known_of
         context = await client.call_tool("get_context", {})
         assert "Make it so" in words(context)
         assert facts(context)["envelope"]["metadata"]["agent_id"] == dispatch["agent_id"]
+
+
+@pytest.mark.anyio
+async def test_work_is_listed_and_claimed_once_through_the_server(
+    sqlite_server: RunningServer, home: Path, workspace: Path
+) -> None:
+    made = sqlite_server.request("POST", "/api/work-items", {"item": {"title": "Rate limits"}}).json
+    async with over_stdio(home, workspace, GEMBA_ROLE="manager") as client:
+        assert [row["id"] for row in facts(await client.call_tool("list_work", {}))["items"]] == [made["id"]]
+        claimed = await client.call_tool("claim_work", {"item_id": made["id"], "lease_seconds": 60})
+        assert facts(claimed)["claim"]["owner"] == SESSION
+        again = await client.call_tool("claim_work", {"item_id": made["id"]})
+        assert again.is_error
+        assert f"is claimed by {SESSION}" in words(again)
+        assert words(await client.call_tool("list_work", {})) == "Nothing is ready."
+        assert "is not an id" in words(await client.call_tool("claim_work", {"item_id": "../../approvals"}))

@@ -21,7 +21,10 @@ from tests.fixtures.envelopes import good
 from tests.fixtures.handed import envelope
 from tests.fixtures.hooks import frames
 
-NAMES = ("ask_question", "raise_blocker", "report_state", "emit_skill_output", "submit_handoff", "get_context")
+NAMES = (
+    *("ask_question", "raise_blocker", "report_state", "emit_skill_output", "submit_handoff", "get_context"),
+    *("list_work", "claim_work"),
+)
 
 
 class Away:
@@ -34,6 +37,12 @@ class Away:
         raise NoServer("no server runs")
 
     def sections(self) -> list[dict[str, Any]]:
+        raise NoServer("no server runs")
+
+    def ready_work(self, limit: int) -> dict[str, Any]:
+        raise NoServer("no server runs")
+
+    def claim_work(self, id: str, owner: str, seconds: int) -> dict[str, Any]:
         raise NoServer("no server runs")
 
 
@@ -123,6 +132,10 @@ def test_every_tool_has_a_schema_that_takes_the_examples_of_its_description(tool
         ("emit_ordering", {}, "lines is missing; allowed: a list"),
         ("submit_handoff", {"envelope": "{}"}, "envelope is a text; allowed: an object"),
         ("get_context", {}, "there is no dispatch (GEMBA_DISPATCH_ID), and what is known of the project cannot be re"),
+        ("list_work", {}, "work cannot be listed without the workspace's server: no server runs"),
+        ("list_work", {"limit": 0}, "limit is 0; allowed: a number from 1 to 200"),
+        ("claim_work", {}, "item_id is missing; allowed: a text"),
+        ("claim_work", {"item_id": "shop-1"}, "work cannot be claimed without the workspace's server: no server runs"),
         ("get_text", {}, "unknown tool 'get_text'; allowed: ask_question, raise_blocker, "),
     ],
 )
@@ -415,3 +428,11 @@ def test_any_arguments_fit_as_the_schema_says_or_are_refused(drawn: tuple[Any, o
     except Refused:
         return
     assert validator_for(tool.schema).is_valid(found)
+
+
+def test_a_coach_does_not_claim_work(agent: Agent) -> None:
+    agent.session.role = "coach"
+
+    assert agent.refusal("claim_work", {"item_id": "shop-1"}) == (
+        "a session whose role is 'coach' cannot claim work; allowed: manager"
+    )

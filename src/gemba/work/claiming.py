@@ -6,6 +6,7 @@ anybody doing anything. A claim of an item that has one is refused, whoever it i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -62,7 +63,7 @@ def claim_item(tx: Transaction, body: ClaimItem, *, id: str) -> WorkItem:
     if tx.connection.execute(claimed).rowcount != 1:
         raise _taken(tx, get(tx.connection, id))
     history.record(tx, id, history.CLAIMED, after={"claim": {"owner": owner, "lease_seconds": body.lease_seconds}})
-    return _tell(tx, "item.claimed", id)
+    return _tell(tx, id, lambda payload: Draft("item.claimed", payload, ref=id))
 
 
 def extend_claim(tx: Transaction, body: ExtendClaim, *, id: str) -> WorkItem:
@@ -74,7 +75,7 @@ def extend_claim(tx: Transaction, body: ExtendClaim, *, id: str) -> WorkItem:
         raise _taken(tx, row) if is_claimed(row, tx.now) else _unclaimed(row)
     mine = update(items).where(items.c.id == id, items.c.claimed_by == owner)
     tx.connection.execute(mine.values(claimed_until=tx.now + body.lease_seconds * clock.SECOND))
-    return _tell(tx, "item.claimed", id)
+    return _tell(tx, id, lambda payload: Draft("item.claimed", payload, ref=id))
 
 
 def release_claim(tx: Transaction, body: ReleaseClaim, *, id: str) -> WorkItem:
@@ -87,7 +88,7 @@ def release_claim(tx: Transaction, body: ReleaseClaim, *, id: str) -> WorkItem:
     mine = update(items).where(items.c.id == id, items.c.claimed_by == row.claimed_by)
     tx.connection.execute(mine.values(claimed_by=None, claimed_at=None, claimed_until=None))
     history.record(tx, id, history.RELEASED, before={"claim": {"owner": row.claimed_by}})
-    return _tell(tx, "item.released", id)
+    return _tell(tx, id, lambda payload: Draft("item.released", payload, ref=id))
 
 
 ACTIONS = (
@@ -104,9 +105,9 @@ def _refuse_coach(tx: Transaction, owner: str) -> None:
         raise Conflict(f"{owner} is a coach's session, and a coach does not work on items", code="coach", found=owner)
 
 
-def _tell(tx: Transaction, name: str, id: str) -> WorkItem:
+def _tell(tx: Transaction, id: str, event: Callable[[dict[str, Any]], Draft]) -> WorkItem:
     row = get(tx.connection, id)
-    tx.emit(Draft(name, told(tx, row, ["claim"]), ref=id))
+    tx.emit(event(told(tx, row, ["claim"])))
     return view(tx.connection, row, tx.now)
 
 

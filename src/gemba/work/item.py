@@ -224,7 +224,8 @@ def clean_extras(extras: dict[str, Any], pointer: str) -> dict[str, Any]:
             pointer=pointer,
             allowed=f"{wire.MAX_DEPTH} levels",
         )
-    size = len(msgspec.json.encode(extras))
+    kept: dict[str, Any] = _storable(extras)
+    size = len(msgspec.json.encode(kept))
     if size > LARGEST_EXTRAS:
         raise Invalid(
             f"{pointer} has {size:,} bytes; allowed: up to {LARGEST_EXTRAS:,}",
@@ -233,7 +234,7 @@ def clean_extras(extras: dict[str, Any], pointer: str) -> dict[str, Any]:
             found=size,
             allowed=f"up to {LARGEST_EXTRAS:,} bytes",
         )
-    return _storable(extras)  # type: ignore[no-any-return]
+    return kept
 
 
 def _storable(value: Any) -> Any:

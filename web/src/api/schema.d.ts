@@ -1132,6 +1132,213 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/work-items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Work items, newest first */
+        get: operations["work_items"];
+        put?: never;
+        /** Make a new work item */
+        post: operations["create_item"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is ready to be worked on */
+        get: operations["ready_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One work item with its relations */
+        get: operations["work_item"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change what is named of a work item, and nothing else */
+        patch: operations["change_item"];
+        trace?: never;
+    };
+    "/api/work-items/{id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Claim a work item, for a lease */
+        post: operations["claim_item"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/claim/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Extend the lease of a claim */
+        post: operations["extend_claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/claim/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a claim back */
+        post: operations["release_claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Why a work item is not ready */
+        get: operations["explain_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An item's neighbours, the longest way through it, and what it unblocks */
+        get: operations["work_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed, newest first */
+        get: operations["work_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/relations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an item is to others */
+        get: operations["work_relations"];
+        put?: never;
+        /** Relate a work item to another */
+        post: operations["add_relation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/relations/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a relation of a work item away */
+        post: operations["remove_relation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back the last change of a work item */
+        post: operations["undo_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1522,6 +1729,56 @@ export interface components {
             reason: string;
         };
         /**
+         * Cause
+         * @description What a change follows from: somebody's own request, a consult's line, a decision of a walk, a run's session.
+         */
+        Cause: {
+            /** @enum {unknown} */
+            kind: "consult" | "import" | "person" | "run" | "walk";
+            id: string;
+        };
+        /**
+         * Change
+         * @description One entry of an item's history. `of` is the item at which it was made, where that was another one.
+         */
+        Change: {
+            number: number;
+            at: string;
+            kind: string;
+            actor: string;
+            cause: components["schemas"]["Cause"];
+            before: Record<string, never>;
+            after: Record<string, never>;
+            of: string | null;
+            undone: boolean;
+        };
+        /**
+         * ChangeItem
+         * @description What changes. With the `version` that it was decided on, a change that somebody made meanwhile is a conflict.
+         */
+        ChangeItem: {
+            title?: string;
+            kind?: components["schemas"]["Kind"];
+            description?: string;
+            acceptance?: string;
+            state?: components["schemas"]["gemba.work.item.State"];
+            priority?: number;
+            parent?: string | null;
+            labels?: string[];
+            targets?: string[];
+            concepts?: string[];
+            estimated_tokens?: number | null;
+            assignee?: string | null;
+            user_order?: number | null;
+            repository?: string | null;
+            retro?: components["schemas"]["Retro"];
+            ratified?: boolean;
+            close_reason?: string;
+            extras?: Record<string, never>;
+            /** @default null */
+            version?: number | null;
+        };
+        /**
          * Channel
          * @description How it came, and so how the reply goes back.
          * @enum {unknown}
@@ -1539,6 +1796,25 @@ export interface components {
             members: string[];
             ok: boolean;
             problem: string | null;
+        };
+        /**
+         * Claim
+         * @description Whose it is, and until when unless it is extended.
+         */
+        Claim: {
+            owner: string;
+            claimed_at: string;
+            expires_at: string;
+        };
+        /**
+         * ClaimItem
+         * @description For whom (you, unless it is said), and for how long unless it is extended.
+         */
+        ClaimItem: {
+            /** @default null */
+            owner?: string | null;
+            /** @default 3600 */
+            lease_seconds?: number;
         };
         /** ConsultSkillList */
         ConsultSkillList: {
@@ -1646,6 +1922,15 @@ export interface components {
             message: string;
         };
         /**
+         * CreateItem
+         * @description A new item, with the relations that it has from the first.
+         */
+        CreateItem: {
+            item: components["schemas"]["NewItem"];
+            /** @default [] */
+            relations?: components["schemas"]["NewRelation"][];
+        };
+        /**
          * Delivery
          * @description Where the reply is. `none`: there is nothing to deliver.
          * @enum {unknown}
@@ -1751,7 +2036,7 @@ export interface components {
             kind: string;
             channel: components["schemas"]["Channel"];
             urgency: components["schemas"]["Urgency"];
-            state: components["schemas"]["State"];
+            state: components["schemas"]["gemba.escalations.escalation.State"];
             delivery: components["schemas"]["Delivery"];
             delivery_note: string | null;
             role: string | null;
@@ -1817,6 +2102,27 @@ export interface components {
             id: string;
             where: string;
             heard_at: string;
+        };
+        /**
+         * Explanation
+         * @description Whether an item is ready, and if not, all that keeps it from being so.
+         */
+        Explanation: {
+            id: string;
+            title: string;
+            state: components["schemas"]["gemba.work.item.State"];
+            ready: boolean;
+            reasons: components["schemas"]["Reason"][];
+        };
+        /**
+         * ExtendClaim
+         * @description The owner's claim (yours, unless it is said) lasts so long from now on.
+         */
+        ExtendClaim: {
+            /** @default null */
+            owner?: string | null;
+            /** @default 3600 */
+            lease_seconds?: number;
         };
         /**
          * GateSettings
@@ -1887,6 +2193,24 @@ export interface components {
          * @enum {unknown}
          */
         GrantState: "consumed" | "failed" | "succeeded" | "unknown" | "unused";
+        /**
+         * Graph
+         * @description An item among the others.
+         *
+         *         `critical_path` is the longest chain of unfinished items that wait for each other in which the item stands, the
+         *         first to be done first. `blast_radius` is what waits for the item, near or far; `unblocks` is what of that would be
+         *         ready if the item were finished now. `complete` is false where there is more than was looked at.
+         */
+        Graph: {
+            id: string;
+            neighbours: components["schemas"]["RelationView"][];
+            nodes: components["schemas"]["Node"][];
+            critical_path: string[];
+            critical_weight: number;
+            blast_radius: string[];
+            unblocks: string[];
+            complete: boolean;
+        };
         /**
          * Handoff
          * @description A handoff as the API, the page and the command line show it; in a list, without its document.
@@ -1974,6 +2298,11 @@ export interface components {
          * @enum {unknown}
          */
         InputState: "not_typed" | "read" | "typed" | "typing" | "waiting";
+        /**
+         * Kind
+         * @enum {unknown}
+         */
+        Kind: "bug" | "chore" | "decision" | "epic" | "feature" | "milestone" | "task";
         /**
          * Lifecycle
          * @enum {unknown}
@@ -2130,6 +2459,54 @@ export interface components {
             with_logs?: boolean;
         };
         /**
+         * NewItem
+         * @description What an item is made of; only the title is needed.
+         */
+        NewItem: {
+            title: string;
+            /** @default task */
+            kind?: components["schemas"]["Kind"];
+            /** @default  */
+            description?: string;
+            /** @default  */
+            acceptance?: string;
+            /** @default unstarted */
+            state?: components["schemas"]["gemba.work.item.State"];
+            /** @default 2 */
+            priority?: number;
+            /** @default null */
+            parent?: string | null;
+            /** @default [] */
+            labels?: string[];
+            /** @default [] */
+            targets?: string[];
+            /** @default [] */
+            concepts?: string[];
+            /** @default null */
+            estimated_tokens?: number | null;
+            /** @default null */
+            assignee?: string | null;
+            /** @default null */
+            user_order?: number | null;
+            /** @default null */
+            repository?: string | null;
+            /** @default none */
+            retro?: components["schemas"]["Retro"];
+            /** @default {} */
+            extras?: Record<string, never>;
+        };
+        /**
+         * NewRelation
+         * @description What the item is to another: the source of what has a `target`, the target of what has a `source`.
+         */
+        NewRelation: {
+            kind: components["schemas"]["Relation"];
+            /** @default null */
+            target?: string | null;
+            /** @default null */
+            source?: string | null;
+        };
+        /**
          * NewSession
          * @description Which agent, and what it is to do. `id`: its name, else one is made; `mode`: another one than its type's;
          *         `worktree`: false has it work in the workspace itself, where others may work too.
@@ -2162,10 +2539,42 @@ export interface components {
             reason?: string;
         };
         /**
+         * Node
+         * @description `weight` is what it is estimated to take in tokens; without an estimate 0.
+         */
+        Node: {
+            id: string;
+            title: string;
+            kind: string;
+            state: components["schemas"]["gemba.work.item.State"];
+            ready: boolean;
+            weight: number;
+        };
+        /**
          * Nothing
          * @description A body without fields.
          */
         Nothing: Record<string, never>;
+        /**
+         * Offer
+         * @description What may be done now, and is left to a person: to close an item whose children are all finished.
+         */
+        Offer: {
+            action: string;
+            item_id: string;
+            title: string;
+        };
+        /**
+         * OldRelation
+         * @description A relation that the item has and shall have no more.
+         */
+        OldRelation: {
+            kind: components["schemas"]["Relation"];
+            /** @default null */
+            target?: string | null;
+            /** @default null */
+            source?: string | null;
+        };
         /**
          * OrderDeferred
          * @description An epic that nothing can be done about now.
@@ -2351,6 +2760,33 @@ export interface components {
             /** @default null */
             seals?: string[] | null;
         };
+        /** Ratified */
+        Ratified: {
+            at: string;
+            by: string;
+        };
+        /**
+         * ReadyList
+         * @description What is ready, in the order in which it should be done. `more` says that there is more than `total` counts.
+         */
+        ReadyList: {
+            items: components["schemas"]["WorkRow"][];
+            total: number;
+            more: boolean;
+            next_cursor: string | null;
+            as_of: number;
+            /** @default null */
+            unready?: components["schemas"]["Explanation"][] | null;
+        };
+        /**
+         * Reason
+         * @description `state`, `claimed`, `blocked` or `held`: a sentence, and the items that it names.
+         */
+        Reason: {
+            kind: string;
+            text: string;
+            items: string[];
+        };
         /**
          * Refuse
          * @description Why not; the agent reads it.
@@ -2374,12 +2810,43 @@ export interface components {
             reason?: string;
         };
         /**
+         * Relation
+         * @description `source` … `target`, read as a sentence: one blocks the other, is its parent, was discovered from it.
+         * @enum {unknown}
+         */
+        Relation: "blocks" | "discovered-from" | "duplicates" | "parent-child" | "relates-to" | "supersedes";
+        /** RelationList */
+        RelationList: {
+            relations: components["schemas"]["RelationView"][];
+        };
+        /**
+         * RelationView
+         * @description `source` kind `target`, read as a sentence; the other item's title and state stand with it.
+         */
+        RelationView: {
+            source: string;
+            kind: string;
+            target: string;
+            title: string;
+            state: components["schemas"]["gemba.work.item.State"];
+            created_at: string;
+            created_by: string;
+        };
+        /**
          * Release
          * @description `shown`: the seal of what is only in the worktree, as it was read; without it nothing of that goes.
          */
         Release: {
             /** @default null */
             shown?: string | null;
+        };
+        /**
+         * ReleaseClaim
+         * @description The claim is given back. With an `owner` only that one's.
+         */
+        ReleaseClaim: {
+            /** @default null */
+            owner?: string | null;
         };
         /**
          * ReopenAll
@@ -2506,6 +2973,11 @@ export interface components {
             hold?: number;
             ids: string[];
         };
+        /**
+         * Retro
+         * @enum {unknown}
+         */
+        Retro: "done" | "none" | "wanted";
         /**
          * Rule
          * @description A rule as the API, the page and the command line show it. `source` is the escalation that it was made from.
@@ -2657,11 +3129,6 @@ export interface components {
             deletions?: number | null;
         };
         /**
-         * State
-         * @enum {unknown}
-         */
-        State: "acknowledged" | "dismissed" | "expired" | "open" | "resolved" | "snoozed" | "withdrawn";
-        /**
          * Submit
          * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
          *
@@ -2812,6 +3279,97 @@ export interface components {
             reason?: string;
         };
         /**
+         * WorkHistory
+         * @description The changes of an item, newest first; `next_before` is where the next page starts.
+         */
+        WorkHistory: {
+            changes: components["schemas"]["Change"][];
+            total: number;
+            next_before: number | null;
+        };
+        /**
+         * WorkItem
+         * @description A work item in full.
+         */
+        WorkItem: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            state: components["schemas"]["gemba.work.item.State"];
+            priority: number;
+            parent: string | null;
+            labels: string[];
+            targets: string[];
+            concepts: string[];
+            estimated_tokens: number | null;
+            assignee: string | null;
+            user_order: number | null;
+            repository: string | null;
+            created_at: string;
+            created_by: string;
+            updated_at: string;
+            updated_by: string;
+            closed_at: string | null;
+            closed_by: string | null;
+            close_reason: string | null;
+            ratified: components["schemas"]["Ratified"] | null;
+            retro: components["schemas"]["Retro"];
+            version: number;
+            ready: boolean;
+            blockers: number;
+            held: number;
+            claim: components["schemas"]["Claim"] | null;
+            description: string;
+            acceptance: string;
+            extras: Record<string, never>;
+            relations: components["schemas"]["RelationView"][];
+            /** @default [] */
+            offers?: components["schemas"]["Offer"][];
+        };
+        /**
+         * WorkList
+         * @description A page of work items, without their long texts.
+         */
+        WorkList: {
+            items: components["schemas"]["WorkRow"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * WorkRow
+         * @description A work item as lists and events have it: without its long texts.
+         */
+        WorkRow: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            state: components["schemas"]["gemba.work.item.State"];
+            priority: number;
+            parent: string | null;
+            labels: string[];
+            targets: string[];
+            concepts: string[];
+            estimated_tokens: number | null;
+            assignee: string | null;
+            user_order: number | null;
+            repository: string | null;
+            created_at: string;
+            created_by: string;
+            updated_at: string;
+            updated_by: string;
+            closed_at: string | null;
+            closed_by: string | null;
+            close_reason: string | null;
+            ratified: components["schemas"]["Ratified"] | null;
+            retro: components["schemas"]["Retro"];
+            version: number;
+            ready: boolean;
+            blockers: number;
+            held: number;
+            claim: components["schemas"]["Claim"] | null;
+        };
+        /**
          * WorktreeView
          * @description What would be lost with a session's worktree; what cannot be said of it is null. Without a branch it is the
          *         workspace itself. Names and commits are the first few. `seal` names all of this: a release that gives it takes the
@@ -2850,6 +3408,11 @@ export interface components {
             hint?: string | null;
         };
         /**
+         * State
+         * @enum {unknown}
+         */
+        "gemba.escalations.escalation.State": "acknowledged" | "dismissed" | "expired" | "open" | "resolved" | "snoozed" | "withdrawn";
+        /**
          * Refusal
          * @description One of several for which it could not be done, and why.
          */
@@ -2881,6 +3444,11 @@ export interface components {
             /** @default [] */
             allowed?: string[];
         };
+        /**
+         * State
+         * @enum {unknown}
+         */
+        "gemba.work.item.State": "backlog" | "cancelled" | "deferred" | "done" | "in_progress" | "review" | "staged" | "unstarted";
     };
     responses: never;
     parameters: never;
@@ -5999,6 +6567,673 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Version"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    work_items: {
+        parameters: {
+            query?: {
+                state?: string;
+                kind?: string;
+                label?: string;
+                parent?: string;
+                text?: string;
+                assignee?: string;
+                id?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_item: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateItem"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ready_work: {
+        parameters: {
+            query?: {
+                explain?: boolean;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadyList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    work_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_item: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeItem"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    claim_item: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimItem"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    extend_claim: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtendClaim"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    release_claim: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseClaim"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_work: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    work_graph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    work_history: {
+        parameters: {
+            query?: {
+                limit?: number;
+                before?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkHistory"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    work_relations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RelationList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_relation: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRelation"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_relation: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OldRelation"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undo_change: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkItem"];
                 };
             };
             /** @description Refused */
