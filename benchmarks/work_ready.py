@@ -48,7 +48,8 @@ class Times(NamedTuple):
 def main(samples: int) -> int:
     print(f"{samples} samples each; plans of {SMALL:,} and {LARGE:,} items with {RELATIONS} relations an item")
     print(f"{'database':<12}{'what':<22}{'small ms':>10}{'large ms':>10}{'99 %':>9}{'ratio':>8}{'limit':>8}  verdict")
-    return 0 if all([judged(database, samples) for database in DATABASES]) else 1
+    verdicts = [judged(database, samples) for database in DATABASES]
+    return 0 if all(verdicts) else 1
 
 
 def judged(database: str, samples: int) -> bool:
@@ -118,7 +119,7 @@ def measured_after(samples: int, prepare: Callable[[], Callable[[], Any]]) -> Ti
 def fill(server: RunningServer, size: int) -> float:
     """Insert a plan beside the running server; items a second."""
     workspace = Workspace(Path(server.workspace))
-    store = connect(server.database_url or workspace.database_url(Settings()))
+    store = connect(server.environment["GEMBA_DATABASE_URL"] or workspace.database_url(Settings()))
     store.surroundings["work_prefix"] = "bench"
     given, edges = plan(size)
     begun = time.perf_counter()
@@ -151,10 +152,11 @@ def plan(size: int) -> tuple[list[Given], list[Ends]]:
 
 
 def fresh_ends(size: int, draw: random.Random) -> list[tuple[str, str]]:
-    """Pairs that have no relation yet: further apart than any that the plan made."""
+    """Pairs without a relation, further apart than any that the plan made: one near its beginning and one near its end,
+    so that as much is reached from each in a large plan as in a small one."""
     found: dict[tuple[str, str], None] = {}
     while len(found) < 1_000:
-        one, other = draw.randrange(size // 4), draw.randrange(size * 3 // 4, size)
+        one, other = draw.randrange(SMALL // 4), size - 1 - draw.randrange(SMALL // 4)
         if one % PARTS and other % PARTS and other - one > 500:
             found[id_of(one), id_of(other)] = None
     return list(found)

@@ -236,6 +236,7 @@ def test_a_start_loads_these_modules_and_no_other(monkeypatch: pytest.MonkeyPatc
         "gemba.mcp.rpc",
         "gemba.mcp.tool",
         "gemba.mcp.tools",
+        "gemba.mcp.working",
         "gemba.speaker",
         "gemba.wire",
         "_json",

@@ -53,6 +53,7 @@ from gemba.store import events
 _BUSY_SECONDS = 30
 _CLOSING_SECONDS = 2.0
 _LOOK_SECONDS = 0.01
+_BULK = 5_000  # rows of one statement, where there are very many
 _MANY = 10  # rows that are worth a statement of their own kind
 _DEADLOCK, _DEADLOCKS = "40P01", 3  # the state that PostgreSQL gives it, and how many are borne
 _NUL = re.compile(r"cannot contain NUL")
@@ -121,6 +122,19 @@ class Transaction:
             statement = _insert_new(dialect, table, key)
         return set(self.connection.execute(statement, values if len(values) > 1 else values[0]).scalars())
 
+    def insert_many(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert new rows, thousands a second: all have the same columns, with values as the driver takes them."""
+        dialect = self.connection.dialect.name
+        for start in range(0, len(rows), _BULK):
+            part = rows[start : start + _BULK]
+            if dialect == "postgresql":
+                self.connection.execute(_insert_json(table, tuple(part[0])), {"rows": _encode(part).decode()})
+            else:
+                # As the driver's own words: to bind a row's values by name takes longer than to insert it.
+                self.connection.exec_driver_sql(
+                    _insert_plain(table, tuple(part[0])), [(*row.values(),) for row in part]
+                )
+
     def put(self, table: Table, rows: Sequence[dict[str, Any]]) -> None:
         """Insert the rows, each whole, in the place of those that have their primary keys."""
         if rows:
@@ -141,6 +155,17 @@ def _insert_new(dialect: str, table: Table, key: str, as_json: tuple[str, ...] =
     if as_json:
         statement = statement.from_select(as_json, _rows_of_json(table, as_json))
     return statement.on_conflict_do_nothing(index_elements=[key]).returning(table.c[key])
+
+
+@cache
+def _insert_json(table: Table, names: tuple[str, ...]) -> Insert:
+    return postgresql.insert(table).from_select(names, _rows_of_json(table, names))
+
+
+@cache
+def _insert_plain(table: Table, names: tuple[str, ...]) -> str:
+    columns = ", ".join(f'"{table.c[name].name}"' for name in names)
+    return f'INSERT INTO "{table.name}" ({columns}) VALUES ({", ".join("?" * len(names))})'  # noqa: S608 - our own names
 
 
 @cache

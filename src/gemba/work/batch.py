@@ -11,8 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import insert
-
 from gemba.event import Draft
 from gemba.store.database import Transaction
 from gemba.work import history, milestones
@@ -39,8 +37,8 @@ def insert_many(tx: Transaction, given: Sequence[Given], edges: Sequence[Ends] =
     alone(tx)
     new = [{"id": one.id, **new_row(tx, one.values), **stored(one.own), "changes": 1} for one in given]
     if new:
-        tx.connection.execute(insert(items), new)
-        tx.connection.execute(insert(changes), [history.entry(tx, one.id, 1, history.CREATED, {}, {}) for one in given])
+        tx.insert_many(items, new)
+        tx.insert_many(changes, [history.entry(tx, one.id, 1, history.CREATED, {}, {}) for one in given])
         milestones.move_past(tx, (one.values["title"] for one in given if one.values["kind"] == Kind.MILESTONE))
     children = [(one.values["parent"], Relation.PARENT_CHILD, one.id) for one in given if one.values["parent"]]
     _insert_relations(tx, [*children, *edges])
@@ -55,8 +53,7 @@ def insert_many(tx: Transaction, given: Sequence[Given], edges: Sequence[Ends] =
 def _insert_relations(tx: Transaction, edges: Iterable[Ends]) -> None:
     made = {"created_at": tx.now, "created_by": tx.actor}
     rows = [{"source": source, "kind": kind, "target": target, **made} for source, kind, target in dict.fromkeys(edges)]
-    if rows:
-        tx.connection.execute(insert(relations), rows)
+    tx.insert_many(relations, rows)
 
 
 def circles(edges: Sequence[Ends]) -> list[Ends]:
