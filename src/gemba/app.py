@@ -48,6 +48,7 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
+from gemba.personas import phases, reservations  # noqa: F401 - its tables
 from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.agent import Limits
 from gemba.sessions.agents.file import find_sound, sound_agents
@@ -89,6 +90,7 @@ ACTIONS: tuple[Action, ...] = (
     *relating.ACTIONS,
     *claiming.ACTIONS,
     *undoing.ACTIONS,
+    *phases.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.

@@ -78,6 +78,7 @@ NAMES = {
     "item.claimed": "a work item is somebody's for a while, or for a while longer",
     "item.released": "a claim was given back",
     "item.imported": "work items came from elsewhere, many at once",
+    "phase.changed": "the project is in another phase",
 }
 
 

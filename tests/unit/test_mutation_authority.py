@@ -1,5 +1,7 @@
 """What a manager may apply by itself: what its file lists, in those phases, so often, up to that cost."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -38,7 +40,7 @@ def test_what_is_listed_may_be_applied_and_the_ruling_says_by_what() -> None:
         ({"revoked": True}, "the authority of Own is revoked"),
     ],
 )
-def test_each_limit_alone_is_enough_to_refuse(change: dict[str, object], reason: str) -> None:
+def test_each_limit_alone_is_enough_to_refuse(change: dict[str, Any], reason: str) -> None:
     ruling = may_apply(persona(GRANTED), USE._replace(**change))
 
     assert not ruling.allowed
@@ -56,7 +58,7 @@ def test_nobody_may_apply_anything_by_default() -> None:
 
 
 def test_a_coach_may_apply_nothing_whatever_a_file_could_say() -> None:
-    granted = MutationAuthority(("PATCH /api/work-items/*",), tuple(Phase), 100, 100.0)  # type: ignore[arg-type]
+    granted = MutationAuthority(("PATCH /api/work-items/*",), tuple(Phase), 100, 100.0)
     coach = msgspec.structs.replace(persona(variety="coach"), mutation_authority=granted)
 
     assert may_apply(coach, USE) == (False, ("Own is a coach: a person applies what it recommends",))

@@ -317,4 +317,4 @@ def test_an_action_that_names_no_change_is_refused_with_what_is_allowed(action: 
     line, words = only_finding(text_of(block))
 
     assert line == 10
-    assert "allowed: POST, PATCH, PUT, DELETE and a path" in words
+    assert "allowed: POST, PATCH, PUT, DELETE and a path below /api/" in words

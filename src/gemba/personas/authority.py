@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gemba.personas.persona import MICROS, Persona, Phase, micros
 
 VERBS = ("POST", "PATCH", "PUT", "DELETE")
-PATTERN_RULE = f"{', '.join(VERBS)} and a path that begins with /api/, such as PATCH /api/work-items/*, where * stands for one part"
+PATTERN_RULE = "POST, PATCH, PUT, DELETE and a path below /api/, such as PATCH /api/work-items/*: * stands for one part"
 
 _PART = re.compile(r"[A-Za-z0-9._~:@-]+")
 _WILD = re.compile(r"\*|\{[a-z_]+\}")

@@ -1,11 +1,11 @@
 """What a persona is told when it is consulted, in layers. Pure: texts in, the prompt and an account of it out.
 
 The layers stand in one order: project values, workspace values, the persona (its system prompt, personality,
-perspective and, in a walk, what that adds), the skill, the context, the message. Each is counted in tokens and says what
-of it was dropped. The persona, the skill and the message are never cut: a prompt that has no room for them is refused.
-When the whole is over its cap the context goes first, its last chunk first, then workspace values, then project values.
-What agents wrote stands in the context and the message: no placeholder is replaced there, and no line of it can pass for
-the head of a layer.
+perspective and, in a walk, what that adds), the skill, the context, the message. Each is counted in tokens and says
+what of it was dropped. The persona, the skill and the message are never cut: a prompt without room for them is refused.
+When the whole is over its cap the context goes first, its last chunk first, then workspace values, then those of the
+project. What agents wrote stands in the context and the message: no placeholder is replaced there, and no line of it can
+pass for the head of a layer.
 """
 
 from __future__ import annotations

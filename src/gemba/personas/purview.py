@@ -21,28 +21,17 @@ HELD_MOVES: Final = frozenset({"done"})  # the states that a purview is asked ab
 # is not here has its name alone.
 WORDS: Final[dict[str, frozenset[str]]] = {
     "auth": frozenset(
-        [
-            "auth",
-            "authentication",
-            "authorization",
-            "authn",
-            "authz",
-            "security",
-            "login",
-            "oauth",
-            "oidc",
-            "sso",
-            "permissions",
-            "credentials",
-            "secrets",
-        ]
+        {
+            *("auth", "authentication", "authorization", "authn", "authz", "login", "oauth", "oidc", "sso"),
+            *("security", "permissions", "credentials", "secrets"),
+        }
     ),
-    "design": frozenset(["design", "architecture", "adr"]),
-    "testing": frozenset(["testing", "test", "tests", "qa", "quality", "e2e"]),
+    "design": frozenset({"design", "architecture", "adr"}),
+    "testing": frozenset({"testing", "test", "tests", "qa", "quality", "e2e"}),
     "shipping": frozenset(
-        ["shipping", "ship", "release", "releases", "deploy", "deployment", "ci", "packaging", "infra"]
+        {"shipping", "ship", "release", "releases", "deploy", "deployment", "ci", "packaging", "infra"}
     ),
-    "docs": frozenset(["docs", "doc", "documentation", "readme", "changelog"]),
+    "docs": frozenset({"docs", "doc", "documentation", "readme", "changelog"}),
 }
 KINDS: Final[dict[str, frozenset[str]]] = {"design": frozenset({"decision"}), "shipping": frozenset({"milestone"})}
 
