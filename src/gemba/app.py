@@ -48,7 +48,9 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import phases, reservations  # noqa: F401 - its tables
+from gemba.personas import holding, phases
+from gemba.personas import reservations as reservations  # its tables
+from gemba.personas.file import read_personas
 from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.agent import Limits
 from gemba.sessions.agents.file import find_sound, sound_agents
@@ -152,8 +154,10 @@ class App:
         database.surroundings["sections"] = partial(read_sections, workspace)
         database.surroundings["agent"] = lambda name: find_sound(sound_agents(workspace), name)
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
-        database.surroundings.update(work_prefix=workspace.work_prefix(settings), transition_guards=[])
         database.surroundings["role_of"] = role_of
+        self.personas = read_personas(workspace)
+        guards = {"transition_guards": [holding.guard_item], "cards": holding.CARDS}
+        database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
         database.on_commit.append(self.signal.tell)
 
     @classmethod

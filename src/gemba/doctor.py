@@ -101,6 +101,7 @@ def diagnose(app: App) -> Diagnosis:
         _agents(app),
         _unknown_runs(app),
         _skills(app),
+        _personas(app),
         _audit(app),
         _channels(app),
         _notifications(failed),
@@ -292,6 +293,17 @@ def _unknown_runs(app: App) -> Check:
         return Check("unknown_runs", label, "ok", "none")
     detail = f"{len(found)} live though the database has none of them, among them {found[0].path}"
     return Check("unknown_runs", label, "warn", detail, "`gemba serve` ends them when it starts")
+
+
+def _personas(app: App) -> Check:
+    many, faults = len(app.personas.by_id), app.personas.faults
+    if not faults:
+        return Check("personas", "Personas", "ok", f"{many} can be consulted")
+    first = faults[0]
+    files = len({fault.file for fault in faults})
+    detail = f"{files} {'file has' if files == 1 else 'files have'} a fault: {first.file}:{first.line}: {first.message}"
+    hint = "`gemba persona list` has all of them; files are read when a server starts"
+    return Check("personas", "Personas", "warn", detail, hint)
 
 
 def _skills(app: App) -> Check:

@@ -79,6 +79,9 @@ NAMES = {
     "item.released": "a claim was given back",
     "item.imported": "work items came from elsewhere, many at once",
     "phase.changed": "the project is in another phase",
+    "purview.held": "a purview asks about a change of work; a blocking one holds it until somebody answers",
+    "purview.advised": "a change of work was made that an advisory purview is concerned with, and why",
+    "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }
 
 

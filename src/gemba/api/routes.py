@@ -10,7 +10,7 @@ import msgspec
 import gemba
 from gemba import clock
 from gemba.action import Nothing
-from gemba.api import escalation_reads, handoff_reads, session_reads, skill_reads, work_reads
+from gemba.api import escalation_reads, handoff_reads, persona_reads, session_reads, skill_reads, work_reads
 from gemba.api.read import Read
 from gemba.app import App
 from gemba.doctor import Diagnosis, diagnose
@@ -66,6 +66,7 @@ READS = (
     *skill_reads.READS,
     *session_reads.READS,
     *work_reads.READS,
+    *persona_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

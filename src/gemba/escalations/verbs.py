@@ -11,7 +11,7 @@ from sqlalchemy import update
 from gemba import clock
 from gemba.action import Action, Id, Nothing
 from gemba.errors import Conflict, GembaError, Invalid
-from gemba.escalations import approvals, granting, reply, stalls, verifier
+from gemba.escalations import approvals, cards, granting, reply, verifier
 from gemba.escalations.answer import checked_text, judge
 from gemba.escalations.escalation import Channel, Delivery, Escalation, Reply, Respond, State
 from gemba.escalations.store import (
@@ -105,11 +105,11 @@ def respond(tx: Transaction, body: Respond, *, id: str) -> Escalation:
         return approvals.respond(tx, row, body)
     judged = judge(Channel(row.channel), options_of(row), schema_of(row), body)
     given = msgspec.structs.replace(judged, who=tx.actor)
+    cards.judge(tx, row, given)
     verify = None if row.policy is None else policy_of(row).verify
     if verify is not None:
         return verifier.propose(tx, row, given, verify, body.hold)
-    if row.kind == stalls.KIND:
-        stalls.carry_out(tx, row, given.action)
+    cards.carry_out(tx, row, given)
     return answer(tx, row, given, hold=body.hold)
 
 

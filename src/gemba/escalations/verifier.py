@@ -13,7 +13,7 @@ from sqlalchemy import Row, update
 
 from gemba import clock
 from gemba.errors import Conflict
-from gemba.escalations import granting
+from gemba.escalations import cards, granting
 from gemba.escalations.escalation import Escalation, Proposal, Reply
 from gemba.escalations.policy import Verify
 from gemba.escalations.store import answer, escalations, get, takes_late_answer, view
@@ -93,6 +93,7 @@ def give(tx: Transaction, row: Row[Any], proposal: Proposal, confirmed_by: str |
     )
     if row.kind == granting.KIND:
         return granting.carry_out(tx, row, passed)
+    cards.carry_out(tx, row, passed)
     return answer(tx, row, passed, hold=proposal.hold)
 
 

@@ -4,8 +4,8 @@ The layers stand in one order: project values, workspace values, the persona (it
 perspective and, in a walk, what that adds), the skill, the context, the message. Each is counted in tokens and says
 what of it was dropped. The persona, the skill and the message are never cut: a prompt without room for them is refused.
 When the whole is over its cap the context goes first, its last chunk first, then workspace values, then those of the
-project. What agents wrote stands in the context and the message: no placeholder is replaced there, and no line of it can
-pass for the head of a layer.
+project. What agents wrote stands in the context and the message: no placeholder is replaced there, and no line of it
+can pass for the head of a layer.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 import structlog
@@ -45,7 +45,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import ReturningInsert
 
 from gemba import clock
-from gemba.errors import Invalid, Unusable
+from gemba.errors import GembaError, Invalid, Unusable
 from gemba.event import Draft
 from gemba.operators import OPERATOR
 from gemba.store import events
@@ -92,9 +92,16 @@ class Transaction:
         self.drafts: list[Draft] = []
         self.at_end: list[Callable[[], None]] = []  # run before the events are appended, in the same transaction
         self.committed: list[Callable[[], None]] = []  # run once it is committed; a crash in between skips them
+        self.if_refused: list[Callable[[Transaction], None]] = []  # what a refusal leaves behind: see `refuse`
 
     def emit(self, draft: Draft) -> None:
         self.drafts.append(draft)
+
+    def refuse(self, error: GembaError, leave: Callable[[Transaction], None]) -> NoReturn:
+        """Raise, and have something done although all else is undone: in a transaction that follows, or at the end of
+        this one when only a part of it is refused. A crash in between leaves nothing, and nobody was answered yet."""
+        self.if_refused.append(leave)
+        raise error
 
     @contextmanager
     def part(self) -> Iterator[None]:
@@ -236,9 +243,24 @@ class Database:
             return verb(tx)
 
     def _write(self, actor: str) -> Iterator[Transaction]:
+        left: list[Callable[[Transaction], None]] = []
+        try:
+            yield from self._write_once(actor, left)
+        except GembaError:
+            if left:
+                with contextmanager(self._write_once)(actor, []) as tx:
+                    for leave in left:
+                        leave(tx)
+            raise
+
+    def _write_once(self, actor: str, left: list[Callable[[Transaction], None]]) -> Iterator[Transaction]:
+        """One transaction; what a refusal leaves behind goes into `left` when all of it is refused."""
         with self.engine.connect().execution_options(gemba_writes=True) as connection, connection.begin():
             transaction = Transaction(connection, actor, self.surroundings)
+            transaction.if_refused = left
             yield transaction
+            for leave in transaction.if_refused:
+                leave(transaction)
             for finish in transaction.at_end:
                 finish()
             told = events.append(connection, transaction.now, transaction.drafts)

@@ -35,10 +35,8 @@ def upgrade() -> None:
         sa.Column("decided_at", sa.BigInteger),
         sa.Column("decided_by", sa.Text),
         sa.Column("justification", sa.Text),
-        sa.Column("key", sa.Text),
     )
-    op.create_index("purview_holds_in_force", "purview_holds", ["key"], unique=True)
-    op.create_index("purview_holds_by_item", "purview_holds", ["item_id", "to_state", "state"])
+    op.create_index("purview_holds_by_item", "purview_holds", ["item_id", "to_state", "persona_id"])
     op.create_index("purview_holds_by_age", "purview_holds", ["created_at", "id"])
     op.create_table(
         "persona_days",
