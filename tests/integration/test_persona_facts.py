@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from gemba.app import App
+from gemba.errors import Conflict
 from gemba.handoff.sections import read_sections
 from gemba.personas.facts import WorkFacts, read_facts, read_values
+from gemba.personas.holding import guard
 from gemba.personas.providers import Facts, Named
+from gemba.personas.purview import Change
 from tests.fixtures.api import Api
 
 
@@ -35,14 +40,10 @@ def test_facts_are_what_waits_oldest_first_and_what_was_decided_newest_first(app
 
 
 def test_an_override_is_a_decision_with_its_reason(app: App, api: Api) -> None:
-    from gemba.errors import Conflict
-    from gemba.personas.holding import guard
-    from gemba.personas.purview import Change
-
-    try:
-        app.database.change(lambda tx: guard(tx, Change("g-1", "task", "review", "done", labels=("auth",))))
-    except Conflict as error:
-        (id,) = error.extra["escalations"]
+    change = Change("g-1", "task", "review", "done", labels=("auth",))
+    with pytest.raises(Conflict) as held:
+        app.database.change(lambda tx: guard(tx, change))
+    (id,) = held.value.extra["escalations"]
     api.post(f"/api/escalations/{id}/respond", {"action": "override", "text": "reviewed by hand"})
 
     (decided,) = facts_of(app).decisions
