@@ -237,7 +237,7 @@ def test_the_guard_is_given_to_work_and_reads_its_items(app: App) -> None:
         id, title, kind, state, repository = "g-9", "Sign in", "task", "review", None
         labels, concepts, targets = ["auth"], list[str](), list[str]()
 
-    assert app.database.surroundings["transition_guards"] == (guard_item,)
+    assert app.database.surroundings["transition_guards"] == [guard_item]
     with pytest.raises(Conflict, match="g-9 cannot become done yet"):
         app.database.change(lambda tx: guard_item(tx, Login(), "done"))
     with app.database.read() as connection:
@@ -255,3 +255,18 @@ def test_a_hold_moves_by_its_table_alone(state: HoldState) -> None:
     }
 
     assert MACHINE.events_from(state) == allowed[state]
+
+
+def test_a_work_item_of_a_held_domain_is_done_only_after_its_card_is_answered(api: Api) -> None:
+    made = api.request("POST", "/api/work-items", {"item": {"title": "Sign in", "labels": ["auth"]}}).json
+    path = f"/api/work-items/{made['id']}"
+
+    held = api.request("PATCH", path, {"state": "done"})
+    assert (held.status, held.json["code"]) == (409, "purview_held")
+    assert api.get(path)["state"] == "unstarted"
+    (card,) = api.get("/api/escalations?kind=purview_violation")["escalations"]
+    assert (card["urgency"], card["bead_id"]) == ("blocking", made["id"])
+    assert answer(api, card["id"], "override", "shown to the auditor").status == 200
+
+    assert api.request("PATCH", path, {"state": "done"}).status == 200
+    assert api.get(path)["state"] == "done"
