@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from gemba import clock
 from gemba.app import App
 from gemba.errors import Conflict
 from gemba.handoff.sections import read_sections
-from gemba.personas.facts import WorkFacts, read_facts, read_values
+from gemba.personas.facts import read_facts, read_values
 from gemba.personas.holding import guard
 from gemba.personas.providers import Facts, Named
 from gemba.personas.purview import Change
@@ -15,9 +16,9 @@ from tests.fixtures.api import Api
 
 
 def facts_of(app: App) -> Facts:
-    work = WorkFacts({"done": 1}, [Named("g-1", "Sign in")], 1)
+    sections = read_sections(app.workspace)
     with app.database.read() as connection:
-        return read_facts(connection, app.workspace, read_sections(app.workspace), work, {"sprint_id": "s1"})
+        return read_facts(connection, app.workspace, sections, clock.now(), {"sprint_id": "s1"})
 
 
 def test_facts_are_what_waits_oldest_first_and_what_was_decided_newest_first(app: App, api: Api) -> None:
@@ -37,6 +38,18 @@ def test_facts_are_what_waits_oldest_first_and_what_was_decided_newest_first(app
     assert found.decisions[0].by == "operator"
     assert (found.phase, found.running_total) == ("ideation", 1)
     assert found.sprint == {"sprint_id": "s1"}
+
+
+def test_facts_have_the_work_by_state_and_what_is_ready(app: App, api: Api) -> None:
+    first, second = (
+        api.request("POST", "/api/work-items", {"item": {"title": title}}).json["id"] for title in ("Paint", "Sand")
+    )
+    api.request("PATCH", f"/api/work-items/{second}", {"state": "done"})
+
+    found = facts_of(app)
+
+    assert dict(found.counts) == {"unstarted": 1, "done": 1}
+    assert (list(found.ready), found.ready_total) == ([Named(first, "Paint")], 1)
 
 
 def test_an_override_is_a_decision_with_its_reason(app: App, api: Api) -> None:

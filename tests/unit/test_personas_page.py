@@ -20,7 +20,7 @@ def test_the_table_of_personas_is_what_is_shipped() -> None:
         purview = persona.purview
         assert row[1] == persona.variety
         assert row[2] == ("nothing" if purview is None else f"`{purview.domain}`")
-        assert row[4] == ("–" if purview is None else purview.blocking_authority)
+        assert row[4] == ("-" if purview is None else purview.blocking_authority)
         if purview is not None and purview.active_phases:
             assert row[3] == ", ".join(purview.active_phases)
 

@@ -1,14 +1,13 @@
 """The facts behind a prompt, read in one place and from one state of the database: what `providers` make text of.
 
-What work items there are is told by whoever calls, since that is a slice beside this one. Files are the operator's own;
-no more of one is read than a prompt has room for.
+Files are the operator's own; no more of one is read than a prompt has room for. Called by whoever begins a consult.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, func, select
@@ -23,37 +22,34 @@ from gemba.personas import phases
 from gemba.personas.providers import MOST_DECISIONS, MOST_LISTED, Decided, Facts, Named, Waiting
 from gemba.sessions.session import Lifecycle
 from gemba.sessions.store import sessions
+from gemba.work.item import State
+from gemba.work.readiness import ready_items
+from gemba.work.tables import items
 
 READMES = ("README.md", "README.rst", "README.txt", "README")
 PROJECT_VALUES, WORKSPACE_VALUES = "project_values.md", "workspace_values.md"
 _MOST_BYTES = 16_384  # of a file
-
-
-class WorkFacts(NamedTuple):
-    """What is known of the work: items by state, and those that are ready."""
-
-    counts: Mapping[str, int]
-    ready: Sequence[Named] = ()
-    ready_total: int = 0
+_BY_STATE = select(items.c.state, func.count().label("many")).group_by(items.c.state)
 
 
 def read_facts(
     connection: Connection,
     workspace: Workspace,
     sections: Sequence[Section],
-    work: WorkFacts,
+    now: int,
     sprint: Mapping[str, Any] | None = None,
 ) -> Facts:
     """Everything at once; `sprint` is the request's own."""
     running, running_total = _running(connection)
     waiting, waiting_total = _waiting(connection)
+    ready = ready_items(connection, now, MOST_LISTED)
     return Facts(
         readme=_readme(workspace.root),
         sections=[(each.name, _as_text(each.value)) for each in list_sections(connection, sections) if each.value],
         phase=str(phases.current(connection)),
-        counts=work.counts,
-        ready=work.ready,
-        ready_total=work.ready_total,
+        counts=_counts(connection),
+        ready=[Named(item.id, item.title) for item in ready.items],
+        ready_total=ready.total,
         running=running,
         running_total=running_total,
         decisions=_decisions(connection),
@@ -88,6 +84,12 @@ def _head(path: Path) -> str:
     if len(raw) > _MOST_BYTES:
         raw = raw[:_MOST_BYTES].rpartition(b"\n")[0]
     return raw.decode("utf-8", "replace")
+
+
+def _counts(connection: Connection) -> dict[str, int]:
+    """Work items by state, in the order in which work goes."""
+    found = {row.state: row.many for row in connection.execute(_BY_STATE)}
+    return {state: found[state] for state in State if state in found}
 
 
 def _running(connection: Connection) -> tuple[list[Named], int]:
