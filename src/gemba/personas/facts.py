@@ -48,7 +48,7 @@ def read_facts(
         sections=[(each.name, _as_text(each.value)) for each in list_sections(connection, sections) if each.value],
         phase=str(phases.current(connection)),
         counts=_counts(connection),
-        ready=[Named(item.id, item.title) for item in ready.items],
+        ready=[Named(item.id, item.title) for item in ready.rows],
         ready_total=ready.total,
         running=running,
         running_total=running_total,
