@@ -858,6 +858,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/personas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who can be consulted, and which files have a fault */
+        get: operations["personas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/personas/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One persona with its prompt, its limits and today's costs */
+        get: operations["persona"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/phases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The phases that a project can be in */
+        get: operations["all_phases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/policies": {
         parameters: {
             query?: never;
@@ -867,6 +918,41 @@ export interface paths {
         };
         /** What happens to what nobody answers, and whom to notify */
         get: operations["policies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/project/phase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The phase that the project is in */
+        get: operations["project_phase"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Say which phase the project is in */
+        patch: operations["change_phase"];
+        trace?: never;
+    };
+    "/api/purviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who answers for what, and which changes that holds */
+        get: operations["purviews"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1712,6 +1798,12 @@ export interface components {
             begun?: components["schemas"]["Begun"] | null;
         };
         /**
+         * Authority
+         * @description How much a purview weighs.
+         * @enum {unknown}
+         */
+        Authority: "advisory" | "blocking" | "strong";
+        /**
          * Begin
          * @description Why a new log is begun: it is the first thing that the new one says.
          */
@@ -1727,6 +1819,16 @@ export interface components {
             at: string;
             by: string;
             reason: string;
+        };
+        /**
+         * BudgetPolicy
+         * @description `[budget_policy]`: what a call and a day (UTC) may cost. Without the table it may spend nothing.
+         */
+        BudgetPolicy: {
+            /** @default 0 */
+            max_per_invocation_dollars?: number;
+            /** @default 0 */
+            max_per_day_dollars?: number;
         };
         /**
          * Cause
@@ -1777,6 +1879,15 @@ export interface components {
             extras?: Record<string, never>;
             /** @default null */
             version?: number | null;
+        };
+        /**
+         * ChangePhase
+         * @description The phase that the project is in from now on; with `expected` only if it is in that one until now.
+         */
+        ChangePhase: {
+            phase: components["schemas"]["Phase"];
+            /** @default null */
+            expected?: components["schemas"]["Phase"] | null;
         };
         /**
          * Channel
@@ -2273,6 +2384,32 @@ export interface components {
             status: string;
         };
         /**
+         * Hold
+         * @description A change that a purview holds or held, or asked about. `id` is that of its escalation.
+         */
+        Hold: {
+            id: string;
+            state: components["schemas"]["HoldState"];
+            item_id: string;
+            from_state: string;
+            to_state: string;
+            persona_id: string;
+            domain: string;
+            authority: components["schemas"]["Authority"];
+            phase: components["schemas"]["Phase"];
+            reasons: string[];
+            asked_by: string;
+            created_at: string;
+            decided_at: string | null;
+            decided_by: string | null;
+            justification: string | null;
+        };
+        /**
+         * HoldState
+         * @enum {unknown}
+         */
+        HoldState: "fixed" | "held" | "lapsed" | "overridden" | "used";
+        /**
          * InputEnvelope
          * @description Everything a turn begins with.
          */
@@ -2419,6 +2556,32 @@ export interface components {
             contract_version: string;
             /** @default null */
             task_id?: string | null;
+        };
+        /**
+         * Model
+         * @description `[model]`: what its client is asked to use. No key stands here or anywhere: the client is signed in.
+         */
+        Model: {
+            /** @default anthropic */
+            vendor?: string;
+            /** @default claude-opus-4-7 */
+            model?: string;
+            /** @default 8192 */
+            max_tokens?: number;
+            /** @default 0.2 */
+            temperature?: number;
+        };
+        /**
+         * MutationAuthority
+         * @description `[mutation_authority]` of a manager: what it may apply without a person. Nothing, unless it is listed.
+         */
+        MutationAuthority: {
+            actions: string[];
+            phases: ("building" | "commercialization" | "design" | "ideation" | "shipping" | "validating")[];
+            /** @default 1 */
+            max_per_consult?: number;
+            /** @default 0 */
+            max_dollars?: number;
         };
         /**
          * NewDispatch
@@ -2658,6 +2821,116 @@ export interface components {
             at: string;
         };
         /**
+         * PersonaFault
+         * @description One fault of one file: the line it stands in, and a sentence.
+         */
+        PersonaFault: {
+            file: string;
+            line: number;
+            message: string;
+        };
+        /**
+         * PersonaList
+         * @description Those that can be consulted, and what is wrong with the files of others.
+         */
+        PersonaList: {
+            personas: components["schemas"]["PersonaRow"][];
+            faults: components["schemas"]["PersonaFault"][];
+        };
+        /**
+         * PersonaRow
+         * @description A persona without its prompt. `authority` is what its purview weighs at most.
+         */
+        PersonaRow: {
+            id: string;
+            name: string;
+            role: string;
+            /** @enum {unknown} */
+            variety: "coach" | "manager";
+            /** @enum {unknown} */
+            origin: "replaced" | "shipped" | "workspace";
+            skills: string[];
+            scope: components["schemas"]["Scope"];
+            purview: components["schemas"]["Purview"] | null;
+            authority: components["schemas"]["Authority"] | null;
+            model: components["schemas"]["Model"];
+            budget_policy: components["schemas"]["BudgetPolicy"];
+            today: components["schemas"]["Spending"];
+        };
+        /**
+         * PersonaView
+         * @description A persona in full.
+         */
+        PersonaView: {
+            id: string;
+            name: string;
+            role: string;
+            /** @enum {unknown} */
+            variety: "coach" | "manager";
+            /** @enum {unknown} */
+            origin: "replaced" | "shipped" | "workspace";
+            skills: string[];
+            scope: components["schemas"]["Scope"];
+            purview: components["schemas"]["Purview"] | null;
+            authority: components["schemas"]["Authority"] | null;
+            model: components["schemas"]["Model"];
+            budget_policy: components["schemas"]["BudgetPolicy"];
+            today: components["schemas"]["Spending"];
+            system_prompt: string;
+            agent_type: string | null;
+            personality: components["schemas"]["Personality"];
+            perspective: components["schemas"]["Perspective"];
+            reads: string[];
+            mutation_authority: components["schemas"]["MutationAuthority"] | null;
+        };
+        /**
+         * Personality
+         * @description `[personality]`: how it sounds. It reaches the prompt's words and nothing else.
+         */
+        Personality: {
+            /** @default plain */
+            id?: string;
+            /** @default  */
+            description?: string;
+            /** @default [] */
+            examples?: string[];
+        };
+        /**
+         * Perspective
+         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
+         */
+        Perspective: {
+            /** @default  */
+            statement?: string;
+            /** @default [] */
+            triggers?: string[];
+            /**
+             * @default on_demand
+             * @enum {unknown}
+             */
+            volunteer_mode?: "always" | "never" | "on_demand" | "on_trigger";
+        };
+        /**
+         * Phase
+         * @description Where a project is; it is in one of them at a time, and may go to any other.
+         * @enum {unknown}
+         */
+        Phase: "building" | "commercialization" | "design" | "ideation" | "shipping" | "validating";
+        /**
+         * PhaseList
+         * @description Every phase in its order; the project is in one of them.
+         */
+        PhaseList: {
+            phases: components["schemas"]["PhaseView"][];
+            current: components["schemas"]["Phase"];
+        };
+        /** PhaseView */
+        PhaseView: {
+            phase: components["schemas"]["Phase"];
+            meaning: string;
+            current: boolean;
+        };
+        /**
          * PlanStatus
          * @enum {unknown}
          */
@@ -2740,6 +3013,15 @@ export interface components {
             memory?: components["schemas"]["Memory"][];
         };
         /**
+         * ProjectPhase
+         * @description Where the project is, and since when; nobody changed it yet where there is no time.
+         */
+        ProjectPhase: {
+            phase: components["schemas"]["Phase"];
+            changed_at: string | null;
+            changed_by: string | null;
+        };
+        /**
          * Proposal
          * @description An answer that must pass a check or a second person before it is given.
          */
@@ -2759,6 +3041,43 @@ export interface components {
             note: string | null;
             /** @default null */
             seals?: string[] | null;
+        };
+        /**
+         * Purview
+         * @description `[purview]`: the domain it answers for, when, and how much its word weighs.
+         */
+        Purview: {
+            domain: string;
+            /**
+             * @default advisory
+             * @enum {unknown}
+             */
+            blocking_authority?: "advisory" | "blocking" | "strong";
+            /** @default [] */
+            active_phases?: ("building" | "commercialization" | "design" | "ideation" | "shipping" | "validating")[];
+        };
+        /**
+         * PurviewList
+         * @description Who answers for what, and the changes that wait for a person.
+         */
+        PurviewList: {
+            phase: components["schemas"]["Phase"];
+            purviews: components["schemas"]["PurviewView"][];
+            held: components["schemas"]["Hold"][];
+        };
+        /**
+         * PurviewView
+         * @description A purview. `active`: in the present phase, for all work of its domain.
+         */
+        PurviewView: {
+            persona_id: string;
+            persona_name: string;
+            /** @enum {unknown} */
+            variety: "coach" | "manager";
+            domain: string;
+            active_phases: components["schemas"]["Phase"][];
+            authority: components["schemas"]["Authority"];
+            active: boolean;
         };
         /** Ratified */
         Ratified: {
@@ -3029,6 +3348,19 @@ export interface components {
             kept_as: string | null;
             cleared_at: string | null;
         };
+        /**
+         * Scope
+         * @description `[scope]`: the whole project, one repository of it, or the one that a request names.
+         */
+        Scope: {
+            /**
+             * @default project
+             * @enum {unknown}
+             */
+            kind?: "any" | "project" | "repository";
+            /** @default null */
+            repository?: string | null;
+        };
         /** Send */
         Send: {
             text: string;
@@ -3110,6 +3442,16 @@ export interface components {
             seconds?: number | null;
             /** @default null */
             until?: string | null;
+        };
+        /**
+         * Spending
+         * @description What a persona spends today, in dollars.
+         */
+        Spending: {
+            settled_dollars: number;
+            reserved_dollars: number;
+            left_dollars: number;
+            day_dollars: number;
         };
         /**
          * Stale
@@ -5823,6 +6165,122 @@ export interface operations {
             };
         };
     };
+    personas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonaList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    persona: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonaView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    all_phases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhaseList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     policies: {
         parameters: {
             query?: never;
@@ -5839,6 +6297,129 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PolicyList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    project_phase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectPhase"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_phase: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePhase"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectPhase"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    purviews: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PurviewList"];
                 };
             };
             /** @description Refused */
