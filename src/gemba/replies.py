@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
         home: str
         id: str
+        workspace: str
 
         def append(self, hook: str, payload: dict[str, object]) -> object: ...
 

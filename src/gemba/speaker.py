@@ -94,16 +94,38 @@ class Session:
             names = os.listdir(folder)  # noqa: PTH208  pathlib is slow
         except OSError:
             return 0
-        # Another session may have the same folder. Looked for, not parsed: `json` costs more than the whole call.
-        mine = f'"session_id":{wire.encode_json(self.id)}'.encode()
         count = 0
         for name in names:
             if name.endswith(".json") and not name.startswith("."):
                 try:
-                    count += mine in wire.read_file(f"{folder}/{name}", wire.MAX_REPLY)
+                    count += self._is_mine(wire.read_file(f"{folder}/{name}", wire.MAX_REPLY))
                 except OSError:  # taken back, or nothing to read
                     continue
         return count
+
+    def _is_mine(self, turn: bytes) -> bool:
+        """Another session may have the same folder, and one of another workspace the same id. Looked for, not parsed:
+        `json` costs more than the whole call, and is loaded for what seems to be another workspace's alone."""
+        _, found, rest = turn.partition(f'"session_id":{wire.encode_json(self.id)}'.encode())
+        named = b',"workspace":'
+        if not found or not rest.startswith(named):
+            return bool(found)
+        if rest.startswith(named + wire.encode_json(self.workspace).encode()):
+            return True
+        import json
+
+        try:
+            return not is_of_another(self.workspace, json.loads(turn).get("workspace"))
+        except (ValueError, RecursionError, AttributeError):
+            return False
+
+
+def is_of_another(own: str, named: object) -> bool:
+    """Whether a turn names another workspace than the reader's own, both by their real paths. Where one of them is not
+    known, or the one that is named is none any more, as when its folder was moved, the session's id alone decides."""
+    if not own or not isinstance(named, str) or not named or named == wire.valid_unicode(own):
+        return False
+    return os.path.isdir(f"{named}/.gemba")  # noqa: PTH112  pathlib is slow
 
 
 def refuse_schema(schema: dict[str, object], named: str) -> None:

@@ -270,7 +270,7 @@ async def test_each_request_speaks_for_the_session_that_its_headers_name(
 
 def test_the_role_of_a_session_that_gemba_started_is_the_one_on_record(app: App) -> None:
     def start(tx: Transaction) -> None:
-        tx.insert_new(sessions, [{**new_row(tx, "kept", "codex", "here"), "role": "manager"}], "id")
+        tx.insert_new(sessions, [{**new_row(tx, "kept", "codex", "here", "/elsewhere"), "role": "manager"}], "id")
 
     app.database.change(start, "operator")
     server = OwnServer(app, "operator")

@@ -137,6 +137,62 @@ def test_answers_of_another_session_with_the_same_folder_are_left_to_it(home: Pa
     assert [payload["event_id"] for payload in read_frames(home)] == [mine, other]
 
 
+def other_workspace(folder: Path) -> Path:
+    (folder / ".gemba").mkdir(parents=True)
+    return folder
+
+
+def test_an_answer_of_another_workspace_is_left_to_the_session_of_that_name_there(home: Path, tmp_path: Path) -> None:
+    other = other_workspace(tmp_path / "other")
+    theirs = lay(home, 1, workspace=str(other))
+    mine = lay(home, 2, workspace=str(tmp_path))
+
+    told = run("working", command="gemba-state").stderr
+    first = run("--next")
+
+    assert told == "gemba-state: 1 answer waits for you: gemba-ask --next\n"
+    assert (first.returncode, "answer 1" in first.stdout, "answer 2" in first.stdout) == (0, False, True)
+    assert run("--next").returncode == 14
+    assert run("working", command="gemba-state").stderr == ""
+    assert left(home) == [f"{theirs}.json"]
+    assert run("--next", GEMBA_WORKSPACE=str(other)).stdout.endswith("Answered: answer 1\n")
+    assert [payload["event_id"] for payload in read_frames(home)] == [mine, theirs]
+
+
+def test_the_workspace_is_the_same_through_a_link_and_in_a_worktree_of_a_session(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    worktree = other_workspace(tmp_path / ".gemba/worktrees/one")
+    lay(home, 1, workspace=str(tmp_path))
+    lay(home, 2, workspace=str(tmp_path))
+
+    through_a_link = run("working", command="gemba-state", GEMBA_WORKSPACE=str(tmp_path / "link")).stderr
+    monkeypatch.chdir(worktree)
+
+    assert "2 answers wait" in through_a_link
+    assert "2 answers wait" in run("working", command="gemba-state").stderr
+    assert run("--next").stdout.count("Answered: ") == 2
+
+
+def test_an_answer_of_a_workspace_that_is_not_there_any_more_is_found_by_its_session(
+    home: Path, tmp_path: Path
+) -> None:
+    lay(home, 1, workspace=str(tmp_path / "moved"))
+
+    assert "1 answer waits" in run("working", command="gemba-state").stderr
+    assert run("--next").stdout.endswith("Answered: answer 1\n")
+
+
+def test_a_reader_that_belongs_to_no_workspace_goes_by_its_session(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lay(home, 1, workspace=str(other_workspace(tmp_path / "other")))
+    monkeypatch.chdir("/")
+
+    assert run("--next").stdout.endswith("Answered: answer 1\n")
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"null", b'{"event_id": "another", "outcome": "answered", "text": "x"}', b"[" * 100_000]
 )
@@ -347,6 +403,23 @@ def test_a_reply_that_nobody_waited_for_is_laid_down_and_taken_away_when_it_was_
 
     assert asker.get(id).delivery == Delivery.DELIVERED
     assert not turn.exists()
+
+
+def test_an_answer_is_not_read_by_the_session_of_the_same_name_in_another_workspace(
+    asker: Asker, tmp_path: Path
+) -> None:
+    id = asker.ask()
+    asker.respond(id, "8080")
+    with asker.app.database.transaction() as tx:
+        delivery.give_up_waiting(tx, id, _delivery_since(asker.app, id))
+    asker.app.write_replies()
+
+    elsewhere = run("--next", GEMBA_HOME=str(asker.app.home), GEMBA_WORKSPACE=str(tmp_path))
+
+    assert (elsewhere.returncode, elsewhere.stdout) == (14, "")
+    assert asker.get(id).delivery == Delivery.UNDELIVERED
+    assert asker.run("--next").stdout == "Question: Which port?\nAnswered: 8080\n"
+    assert asker.get(id).delivery == Delivery.DELIVERED
 
 
 def test_a_reply_sent_to_another_session_is_that_ones_next_turn(asker: Asker) -> None:

@@ -19,7 +19,7 @@ from gemba.cli import agent
 from gemba.cli.reply import acknowledge
 from gemba.handoff.given_file import dispatched_agent, input_envelope
 from gemba.replies import Reply
-from gemba.speaker import Session
+from gemba.speaker import Session, is_of_another
 from gemba.wire import Refused
 
 LONGEST_QUESTION = 300
@@ -119,8 +119,9 @@ def _read(session: "replies.Reader", folder: Path) -> tuple[list[Reply], list[st
                 reason = error.strerror if isinstance(error, OSError) else error
                 broken.append(f"{agent.shown(str(path))} is no answer ({reason})")
                 continue
-            # Two sessions may share a folder.
-            if turn.get("session_id") == wire.valid_unicode(session.id):
+            # Two sessions may share a folder, and two workspaces a session's name.
+            mine = turn.get("session_id") == wire.valid_unicode(session.id)
+            if mine and not is_of_another(session.workspace, turn.get("workspace")):
                 found.append(turn)
     return sorted(found, key=lambda turn: str(turn.get("at"))), broken
 

@@ -17,6 +17,7 @@ import msgspec
 from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, false, select, tuple_, update
 
 from gemba import clock, git, wire
+from gemba.sessions.store import sessions
 from gemba.store.database import Database, Transaction
 from gemba.store.schema import metadata
 
@@ -60,7 +61,10 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
     commits: list[str] = []
     since: Since | None = None
     question: str = ""
-    session_id: str = ""  # of a turn: folders of two sessions may have the same name
+    # Of a turn: folders of two sessions may have the same name, and so may sessions of two workspaces. Readers look for
+    # these two side by side.
+    session_id: str = ""
+    workspace: str = ""
 
 
 class Words(Protocol):
@@ -170,7 +174,8 @@ def _due(database: Database, origin: str, after: tuple[int, str]) -> Sequence[Ro
     """The next page of what is not on disk yet; one that cannot be written does not stand in the others' way."""
     key = (replies.c.at, replies.c.event_id)
     wanted = (replies.c.origin == origin, ~replies.c.written, replies.c.due_at <= clock.now(), tuple_(*key) > after)
-    due = select(replies).where(*wanted).order_by(*key).limit(_PAGE)
+    read_by = replies.outerjoin(sessions, sessions.c.id == replies.c.turn)
+    due = select(replies, sessions.c.workspace).select_from(read_by).where(*wanted).order_by(*key).limit(_PAGE)
     with database.read() as connection:
         return connection.execute(due).all()
 
@@ -195,11 +200,17 @@ def _bring_to_disk(home: Path, row: Row[Any]) -> str | None:
         else:
             _write_whole(target, msgspec.structs.replace(body, question=""))
         if row.turn is not None:
-            turn = msgspec.structs.replace(body, session_id=row.turn) if body and row.turn_wanted else None
-            _bring_turn(home / "turns", Path(wire.safe_id(row.turn), name), turn)
+            _bring_turn(home / "turns", Path(wire.safe_id(row.turn), name), _as_turn(row, body))
     except OSError as error:
         return f"{NOT_WRITTEN}: {error.strerror}"
     return None
+
+
+def _as_turn(row: Row[Any], body: Body | None) -> Body | None:
+    """What the session reads whose next turn it is; None when it is nobody's any more."""
+    if body is None or not row.turn_wanted:
+        return None
+    return msgspec.structs.replace(body, session_id=row.turn, workspace=row.workspace or "")
 
 
 def _bring_turn(turns: Path, place: Path, body: Body | None) -> None:

@@ -251,7 +251,7 @@ class Ingest:
         return drafts
 
     def _translate(self, tx: Transaction, new: Sequence[Frame]) -> list[Draft]:
-        facts = store.meet(tx, new, self._origin)
+        facts = store.meet(tx, new, self._origin, self._workspace)
         before = {session_id: known.prompts for session_id, known in facts.items()}
         drafts: list[Draft] = []
         for frame in new:

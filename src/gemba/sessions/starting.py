@@ -80,7 +80,7 @@ def start_session(tx: Transaction, prepared: Prepared) -> SessionView:
         _check_dispatch(tx, wanted.dispatch_id)
     id = wanted.id or f"{agent.name}-{wire.new_event_id()[-8:]}"
     row = {
-        **store.new_row(tx, id, agent.name, origin),
+        **store.new_row(tx, id, agent.name, origin, workspace),
         "mode": wanted.mode or agent.interaction_mode,
         "role": wanted.role,
         "bead_id": wanted.bead_id,

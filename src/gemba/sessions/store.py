@@ -101,6 +101,7 @@ sessions = Table(
     Column("tokens_out", BigInteger),
     Column("cost_usd_micros", BigInteger),
     Column("progress_at", BigInteger),  # none while it is asked about for the lack of it
+    Column("workspace", Text),  # whose frames it writes, since the last of them
     Index("sessions_by_last_frame", "last_frame_at"),
 )
 
@@ -118,6 +119,7 @@ _heard_of = (
         last_frame_at=bindparam("now"),
         agent_type=case((_agent != "", _agent), else_=sessions.c.agent_type),
         origin=bindparam("home"),
+        workspace=bindparam("place"),
     )
 )
 
@@ -194,13 +196,15 @@ def read_strays(connection: Connection) -> list[tuple[str, int, str]]:
 # ---- sessions ---------------------------------------------------------------------------------------------------
 
 
-def meet(tx: Transaction, batch: Sequence[Frame], origin: str) -> dict[str, Facts]:
+def meet(tx: Transaction, batch: Sequence[Frame], origin: str, workspace: str) -> dict[str, Facts]:
     """Make sure that every session of the batch has a row; what is known of each."""
     ids = {frame.session_id for frame in batch}
     agent_types = dict.fromkeys(ids, "") | {f.session_id: name for f in batch if (name := agent_type_of(f))}
     known = {row.id: row for row in tx.connection.execute(_known, {"ids": list(ids)})}
-    tx.insert_new(sessions, [new_row(tx, id, agent_types[id], origin) for id in ids if id not in known], "id")
-    seen = [{"seen": id, "agent": agent_types[id], "now": tx.now, "home": origin} for id in known]
+    new = [new_row(tx, id, agent_types[id], origin, workspace) for id in ids if id not in known]
+    tx.insert_new(sessions, new, "id")
+    heard = {"now": tx.now, "home": origin, "place": wire.valid_unicode(workspace)}
+    seen = [{"seen": id, "agent": agent_types[id], **heard} for id in known]
     if seen:
         tx.connection.execute(_heard_of, seen)
     return {id: _facts(known[id]) if id in known else Facts() for id in ids}
@@ -344,7 +348,7 @@ def _more_used(payload: dict[str, Any], so_far: dict[str, Any]) -> dict[str, Any
     return {name: known[name] + more for name, more in told.items() if more is not None}
 
 
-def new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str, Any]:
+def new_row(tx: Transaction, id: str, agent_type: str, origin: str, workspace: str) -> dict[str, Any]:
     """A session that is heard of for the first time."""
     return {
         "id": id,
@@ -362,6 +366,7 @@ def new_row(tx: Transaction, id: str, agent_type: str, origin: str) -> dict[str,
         "progress_at": tx.now,
         "origin": origin,
         "stopping": False,
+        "workspace": wire.valid_unicode(workspace),
     }
 
 

@@ -1,0 +1,13 @@
+"""The workspace that a session belongs to."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+
+
+def upgrade() -> None:
+    op.add_column("sessions", sa.Column("workspace", sa.Text))
