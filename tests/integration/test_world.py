@@ -212,6 +212,34 @@ def test_a_gate_that_requires_it_believes_no_client_that_records_nothing(folder:
     assert refusals(checks, policy) == checks
 
 
+@pytest.mark.parametrize(
+    ("name", "commands", "claimed", "found"),
+    [
+        ("commands_run", [], "nothing", "1 tool calls"),
+        ("commands_run", None, "nothing", "1 tool calls"),
+        ("verification", [], "nothing", "1 tool calls"),
+        ("rerun_verification", [], "nothing", "nothing that could be run again"),
+        ("rerun_commands", [], "nothing", "nothing that could be run again"),
+        ("rerun_commands", ["true"], "no command with its result", "nothing that could be run again"),
+    ],
+)
+def test_what_a_gate_requires_is_not_passed_by_claiming_nothing(
+    folder: Path, name: str, commands: Any, claimed: str, found: str
+) -> None:
+    [line] = check_world(envelope(commands), take_snapshot(folder), SOME_WORK, only(name), folder)
+
+    assert (line.name, line.claimed, line.found, line.verdict) == (name, claimed, found, "failed")
+    assert refusals([line], only(name)) == [line]
+    told = check_world(envelope(commands), take_snapshot(folder), SOME_WORK, only(name, need="report"), folder)
+    assert "failed" not in [check.verdict for check in told]
+
+
+def test_work_that_changes_no_file_passes_where_what_is_claimed_of_files_must_be_so(folder: Path) -> None:
+    policy = only("files_produced", "artifacts_written", "files_modified", "line_counts")
+
+    assert check_world(envelope([]), take_snapshot(folder), SOME_WORK, policy, folder) == []
+
+
 def test_a_verification_that_was_never_run_is_found_out_without_running_it(bare_folder: Path) -> None:
     policy, before = only("verification"), Snapshot(repository=False)
 

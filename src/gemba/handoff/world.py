@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gemba import git
-from gemba.handoff.check import Check, GatePolicy, check, claims_in, ending, refusals
+from gemba.handoff.check import Answer, Check, GatePolicy, check, claims_in, ending, refusals
 from gemba.handoff.claimed_files import ClaimedFiles
 from gemba.handoff.evidence import Claim, Record, ToolUse, claim_of, count_calls, match, tool_use_of, whole_number
 from gemba.handoff.rerun import Limits, MayRun, Reruns
@@ -33,6 +33,9 @@ __all__ = [
 
 _MOST_NAMED = 5  # files in a sentence
 _NO_COMMAND = "it names no command"
+_NOTHING = "nothing"
+_NOT_AGAIN = "nothing that could be run again"
+_NAME_IT = "name the command that verifies it"
 _NOT_RECORDED = "the client records no tool uses"
 
 
@@ -94,10 +97,14 @@ class _Commands:
         for item, claim in zip(self._ran, self._claims, strict=True):
             yield self._match("commands_run", item, claim)
         yield from self._faults
+        if not self._ran and not self._faults and self._is_required("commands_run"):
+            yield check("commands_run", _NOTHING, self._counted_calls(), "failed", "name the commands that you ran")
 
     def verification_recorded(self) -> Iterator[Check]:
         if self._verifying is not None:
             yield self._match("verification", self._verifying, self._verified)
+        elif self._is_required("verification"):
+            yield check("verification", _NOTHING, self._counted_calls(), "failed", _NAME_IT)
 
     def counted(self) -> Iterator[Check]:
         """That something was done at all."""
@@ -105,23 +112,35 @@ class _Commands:
             yield self._not_recorded("tool_calls", "COMPLETE")
         else:
             many = count_calls(self._tool_uses)
-            yield check("tool_calls", "COMPLETE", f"{many:,} tool calls", "ok" if many else "failed")
+            yield check("tool_calls", "COMPLETE", self._counted_calls(), "ok" if many else "failed")
 
     def verification_run_again(self, reruns: Reruns) -> Iterator[Check]:
         if self._verified is not None:
             yield from reruns.check("rerun_verification", [self._verified], must_run=True)
         elif self._verifying is None:
-            yield check("rerun_verification", "no command", "nothing that could be run again", "unknown")
+            is_required = self._is_required("rerun_verification")
+            answer: Answer = "failed" if is_required else "unknown"
+            yield check("rerun_verification", _NOTHING, _NOT_AGAIN, answer, _NAME_IT if is_required else "")
         else:
             yield check("rerun_verification", self._verifying, _NO_COMMAND, "failed")
 
-    def run_again(self, reruns: Reruns) -> Iterator[Check]:
-        return reruns.check("rerun_commands", filter(None, self._claims), must_run=False)
+    def run_again(self, reruns: Reruns) -> list[Check]:
+        lines = list(reruns.check("rerun_commands", filter(None, self._claims), must_run=False))
+        if not lines and self._is_required("rerun_commands"):
+            claimed = "no command with its result" if self._ran else _NOTHING
+            lines.append(check("rerun_commands", claimed, _NOT_AGAIN, "failed", "say how the commands ended"))
+        return lines
 
     def _not_recorded(self, name: str, claimed: str) -> Check:
         """Nobody can tell: a gate that requires it does not believe it."""
-        is_required = getattr(self._policy, name) == "require"
-        return check(name, claimed, _NOT_RECORDED, "failed" if is_required else "unknown")
+        return check(name, claimed, _NOT_RECORDED, "failed" if self._is_required(name) else "unknown")
+
+    def _is_required(self, name: str) -> bool:
+        """Then nothing claimed is no way past it."""
+        return bool(getattr(self._policy, name) == "require")
+
+    def _counted_calls(self) -> str:
+        return _NOT_RECORDED if self._tool_uses is None else f"{count_calls(self._tool_uses):,} tool calls"
 
     def _match(self, name: str, item: object, claim: Claim | None) -> Check:
         if claim is None:
