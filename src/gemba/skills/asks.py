@@ -1,9 +1,9 @@
 """What a skill's body asks, and whether its variety may: the kinds and roles of its calls of gemba-ask.
 
 A coach's blocker has endless spellings, so two nets hang behind each other. Whatever reads as a blocker once the body
-is made plain is one, wherever it stands: the flag, a field of that name, the MCP tool, a variable that holds it. And in
-a call of gemba-ask a coach's kind must be one that it may use, in so many letters: what hides it is refused as well.
-Called by `lint`; linear in the body.
+is made plain is one, wherever it stands: the flag, a field of that name, the MCP tool, a variable that holds it, an
+instruction in words. And in a call of gemba-ask a coach's kind must be one that it may use, in so many letters: what
+hides it is refused as well. Called by `lint`; linear in the body.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from gemba.skills.calls import hidden_flags
 from gemba.skills.front_matter import Fault
 from gemba.skills.plain import Plain
+from gemba.skills.prose import instructions
 from gemba.skills.skill import VARIETIES
 
 _BLOCKER = "blocker"
@@ -94,6 +95,8 @@ def _blockers(plain: Plain, asks: list[_Ask]) -> Iterator[Fault]:
     for pattern in (_TOOL, _FIELD):
         for found in pattern.finditer(plain.text):
             yield Fault("coach-blocker", plain.line(found.start()), found[0])
+    for instruction in instructions(plain.text):
+        yield Fault("coach-blocker", plain.line(instruction.place), instruction.words)
 
 
 def _not_written_out(plain: Plain, asks: list[_Ask], calls: list[int]) -> Iterator[Fault]:

@@ -1,7 +1,7 @@
 """A skill's body as its reader takes it: small letters, one kind of dash and space, nothing that only decorates.
 
-Quotes, backslashes, emphasis, marks without a width and the joins of split lines are gone, entities are characters: one
-spelling is left of many. Each character knows its line. One pass, linear. Called by `asks` and `conduct`.
+Quotes, backslashes, emphasis, marks without a width and the joins of split lines are gone, entities and escapes are
+characters: one spelling is left of many. Each character knows its line. One pass, linear. Called by `asks` and `conduct`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from html import unescape
 from typing import NamedTuple
 from unicodedata import category, normalize
 
+# A character by its number, as JSON and shells have it; in a string within a string behind several backslashes.
+_CODE = r"(?:u[0-9A-Fa-f]{4}|U000[0-9A-Fa-f]{5}|x[0-9A-Fa-f]{2})"
 _PIECE = re.compile(
     r"(?P<joined>\\[ \t]*+\n)"
     r"|(?P<quoted>^[ \t]*+(?:>[ \t]?)++)"
     r"|(?P<entity>&\#?[A-Za-z0-9]{1,32}+;)"
-    r"|(?P<dropped>[\\'\"`*]++)"
+    rf"|(?P<escape>\\{{1,8}}{_CODE})"
+    rf"|(?P<dropped>(?:['\"`*]|\\(?!\\{{0,7}}{_CODE}))++)"
     r"|(?P<ascii>[^\\'\"`*&\n\x80-\U0010ffff]++)"
     r"|(?P<other>[\s\S])",
     re.MULTILINE,
@@ -42,6 +45,8 @@ def plain_text(body: str, first_line: int) -> Plain:
             text = found.lower()
         elif kind == "entity":
             text = "".join(map(_as_read, unescape(found)))
+        elif kind == "escape":
+            text = _escaped(found)
         elif kind == "other":
             text = _as_read(found)
         else:
@@ -50,6 +55,12 @@ def plain_text(body: str, first_line: int) -> Plain:
         lines.extend([line] * len(text))
         line += found.count("\n")
     return Plain("".join(parts), lines or [first_line])
+
+
+def _escaped(found: str) -> str:
+    """The character that an escape stands for; a space for what nobody sees, or what ends a line."""
+    char = chr(int(found.lstrip("\\")[1:], 16))
+    return _as_read(char) if char.isprintable() else " "
 
 
 @lru_cache(4096)
