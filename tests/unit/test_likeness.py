@@ -130,6 +130,12 @@ def test_a_text_without_words_is_like_the_identical_one_alone(text: str) -> None
         assert ask(text).key != ask(other).key
 
 
+@pytest.mark.parametrize("text", ["Which time zones?", "Which timezones?", "Which time-zones?", "Which timezone?"])
+def test_what_is_one_word_or_two_is_the_same_in_any_number(text: str) -> None:
+    assert is_like(ask(text), ask("Which time zone?"))
+    assert ask(text).key == ask("Which time zone?").key
+
+
 def test_invisible_marks_case_accents_and_composition_make_no_difference() -> None:
     one = ask("Lösche die Café-Datei in São Paulo?")
     other = ask("LO\u0308SCHE die\u200b CAFE\u0301-Datei in Sa\u0303o Paulo?")

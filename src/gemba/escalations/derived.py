@@ -20,7 +20,7 @@ from gemba.store.database import Database, Transaction
 from gemba.store.schema import counters
 
 # One more whenever the normal form of `likeness.py` or the words of `search.py` change.
-VERSION = 1
+VERSION = 2
 
 _NAME = "escalations.derived"
 _LOCK = 0x64657269  # "deri"

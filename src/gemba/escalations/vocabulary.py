@@ -170,6 +170,11 @@ _TWO_WORDS = """
     lock file, log in, log out, name space, place holder, pull request, roll back, run time, set up, sub module,
     time out, time stamp, time zone, user name, web hook, web site, white space, work flow, work space
 """
-COMPOUNDS = {(first, second): first + second for first, second in map(str.split, _TWO_WORDS.split(","))}
+# With the plural of the second, whose ending goes off the whole.
+COMPOUNDS = {
+    (first, second + ending): first + second + ending
+    for first, second in map(str.split, _TWO_WORDS.split(","))
+    for ending in ("", "s")
+}
 COMPOUNDS["go", "ahead"] = "proceed"
 SECONDS = frozenset(second for _, second in COMPOUNDS)

@@ -202,7 +202,7 @@ def _read_chunk(chunk: str, found: Reading, begins: bool = False) -> None:
             return
     if "-" in chunk and all(map(_is_word, chunk.split("-"))):
         parts = folded(chunk).split("-")
-        if len(parts[0]) == 1:  # e-mail
+        if len(parts[0]) == 1 or tuple(parts) in COMPOUNDS:  # e-mail, time-zone
             parts = ["".join(parts)]
         for part in parts:
             _add(stem_of(part), part, found)
