@@ -165,6 +165,15 @@ def refuse_misfits(kind: str, given: Collection[str], named: Callable[[str], str
             raise Refused(f"{named(name)} does not go with {named('kind')} assumption, which nobody answers")
 
 
+def refuse_repeated(options: list[str], named: str) -> None:
+    """Refused for an answer that is offered twice: nobody could tell which of the two was chosen."""
+    seen: set[str] = set()
+    for option in map(str.strip, options):
+        if option in seen:
+            raise Refused(f"{named} {shown(option)} is given twice; allowed: each answer once")
+        seen.add(option)
+
+
 def ask_payload(
     session: Session,
     *,

@@ -67,6 +67,8 @@ async def test_what_a_command_refuses_a_tool_refuses_in_the_same_words(home: Pat
         refused = await client.call_tool("raise_blocker", {"text": "No key."})
         said = "a coach never raises a blocker: use --kind question, or leave the blocker to a manager"
         assert (refused.is_error, words(refused)) == (True, f"{said}; here: ask_question")
+        refused = await client.call_tool("ask_question", {"text": "Which?", "options": ["A", "A"]})
+        assert (refused.is_error, words(refused)) == (True, "options: 'A' is given twice; allowed: each answer once")
     async with over_stdio(home, workspace, GEMBA_SESSION_ID="") as client:
         refused = await client.call_tool("report_state", {"state": "ready"})
         assert words(refused) == "GEMBA_SESSION_ID is not set: it names the session that this call belongs to"

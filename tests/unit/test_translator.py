@@ -313,6 +313,8 @@ def test_a_schema_may_be_as_deep_and_large_as_is_kept() -> None:
 def test_options_are_texts_with_something_in_them_and_not_too_many() -> None:
     assert ask(options=["a", "", 5, None, " ", "b"]).payload["options"] == ["a", "b"]
     assert len(ask(options=["x"] * 500).payload["options"]) == wire.MAX_OPTIONS
+    # Of a frame that somebody wrote by hand: an answer names an option by the number that its asker gave it.
+    assert ask(options=["a", "a", "b"]).payload["options"] == ["a", "a", "b"]
 
 
 @pytest.mark.parametrize(

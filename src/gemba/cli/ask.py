@@ -127,6 +127,7 @@ def refuse_misfits(given: agent.Given) -> None:
             raise Refused(f"{name} is missing; allowed: {', '.join(flag.allowed) or flag.value}")
     if len(given.get("--option", [])) > wire.MAX_OPTIONS:
         raise Refused(f"--option is given {len(given['--option'])} times; allowed: up to {wire.MAX_OPTIONS}")
+    speaker.refuse_repeated(given.get("--option", []), "--option")
     said = [name.removeprefix("--") for name in given]
     speaker.refuse_misfits(given["--kind"][0], said, lambda name: f"--{name}")
 

@@ -66,6 +66,7 @@ def _ask(session: Session, given: "Document", kind: str, role: str) -> "Answer |
     wait = seconds is not None or given.get("wait") is True
     said = [name for name, is_given in {**given, "option": "options" in given, "wait": wait}.items() if is_given]
     speaker.refuse_misfits(kind, said, lambda name: _SPELT.get(name, name))
+    speaker.refuse_repeated(given.get("options", []), "options:")
     schema = given.get("schema")
     if schema is not None:
         _check_schema(schema)

@@ -33,7 +33,7 @@ _ASK: "Document" = {
         "type": "array",
         "items": {"type": "string", "maxLength": wire.MAX_OPTION},
         "maxItems": wire.MAX_OPTIONS,
-        "description": "Answers to choose from.",
+        "description": "Answers to choose from, each once.",
     },
     "schema": {
         "type": "object",
