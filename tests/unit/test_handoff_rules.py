@@ -457,6 +457,25 @@ def test_an_agent_without_a_block_is_shown_one_that_claims_nothing() -> None:
     assert judge_object(shown).valid
 
 
+@pytest.mark.parametrize(
+    "sent", ["Done.", '```agent_contract_handoff\n{"agent_status": {"plan_status": "COMPLETE"}}\n```', '{"a": 1}']
+)
+def test_no_repair_has_a_verification_that_passed_to_be_sent_back_as_it_is(sent: str) -> None:
+    text = repair_text(judge(sent))
+
+    assert '"pass"' not in text
+    assert '"verification": {"result": "<pass, if you have seen it pass>"' in text
+
+
+def test_the_block_that_an_agent_is_shown_is_complete_once_it_says_what_was_verified() -> None:
+    shown = json.loads(repair_text(judge("Done.")).splitlines()[-1])
+    complete = changed(shown, "/agent_status/plan_status", "COMPLETE")
+
+    assert judge_object(complete).missing == ["VERIFICATION_RESULT_MUST_BE_PASS"]
+    filled = changed(complete, "/evidence_report/verification", {"result": "pass", "verification_method": "test"})
+    assert judge_object(filled).valid
+
+
 def test_a_parse_error_is_told_with_its_suggestion() -> None:
     text = repair_text(judge("```agent_contract_handoff\n{'a': 1}\n```"))
 

@@ -17,6 +17,12 @@ CAP = 2  # repairs of one turn
 _LONGEST_LINE = 300  # characters
 _MOST_LINES = 10
 
+# What a skeleton must not say for its agent; a COMPLETE with what stands there instead is refused.
+_CLAIMS = {
+    '"result": "pass"': '"result": "<pass, if you have seen it pass>"',
+    '"verification_method": "test"': '"verification_method": "<read, syntax check, diff or test>"',
+}
+
 # With these the example alone would teach an agent to say what is not so.
 _IN_FULL = (rules.LOOP_INCOMPLETE.head, *(field.code for field in fields.FIELDS if field.wrong == "missing"))
 
@@ -38,7 +44,7 @@ def repair_text(verdict: Verdict, agent_id: str = "") -> str:
         if field.part not in absent:
             absent[field.part] = []
             lines.append(field.part)
-        absent[field.part].append(f'"{field.key}": {field.example}')
+        absent[field.part].append(f'"{field.key}": {_unclaimed(field.example)}')
     told = [_added(line, absent[line]) if line in absent else line for line in lines[:_MOST_LINES]]
     more = [f"- and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     first = "Your handoff was not accepted. Mend this, then send the whole block again:"
@@ -46,7 +52,7 @@ def repair_text(verdict: Verdict, agent_id: str = "") -> str:
 
 
 def _about_the_block(finding: Finding, agent_id: str) -> str:
-    skeleton = fields.json_of((fields.AGENT_STATUS, fields.EVIDENCE_REPORT))
+    skeleton = _unclaimed(fields.json_of((fields.AGENT_STATUS, fields.EVIDENCE_REPORT)))
     if agent_id:
         skeleton = skeleton.replace(fields.AGENT_ID.example, f'"{agent_id}"')
     return "\n".join(
@@ -57,6 +63,13 @@ def _about_the_block(finding: Finding, agent_id: str) -> str:
             skeleton,
         ]
     ).replace("\n\n", "\n")
+
+
+def _unclaimed(example: str) -> str:
+    """An example without a claim that an agent could send back as it is: what it has to say stands in its place."""
+    for claim, place in _CLAIMS.items():
+        example = example.replace(claim, place)
+    return example
 
 
 def _line(finding: Finding) -> str:
