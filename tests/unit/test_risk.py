@@ -499,6 +499,7 @@ def test_the_class_of_a_command(line: str, level: str) -> None:
 def test_the_reason_names_the_word_that_it_rests_on() -> None:
     assert classify("ls").reason == "ls only reads"
     assert classify("cd a && pytest -q").reason == "pytest is a local check"
+    assert classify("for i in a; do ls; done").reason == "setting i changes nothing that runs"
     assert classify("terraform plan").reason == "terraform plan is a simulation"
     assert classify("ls && git push").reason == "git push changes state"
     assert classify("sort -uo f g").reason == "sort -uo changes state"

@@ -114,9 +114,9 @@ class _Judge:
     def _variable(self, name: str, value: Word) -> Found:
         known = self.known.variables
         if name in known or (name.startswith("LC_") and "LC_*" in known):
-            return "T0", f"{name} changes nothing that runs"
+            return "T0", f"setting {name} changes nothing that runs"
         if value.sure == CERTAIN and f"{name}={value.text}" in known:
-            return "T0", f"{name}={value.text} changes nothing that runs"
+            return "T0", f"setting {name}={value.text} changes nothing that runs"
         return "unknown", f"{_shown(name)} may change what runs"
 
     def _words(self, words: Sequence[Word], depth: int) -> Found:
