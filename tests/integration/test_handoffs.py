@@ -133,6 +133,18 @@ def test_the_same_refused_envelope_again_is_a_repetition_and_no_repair(api: Api)
     assert len(asked(api, "blocked")) == 1
 
 
+def test_a_submission_repeated_for_want_of_a_response_gets_the_first_ones_and_nothing_else_happens(api: Api) -> None:
+    dispatch = give(api)
+    bad = envelope(dispatch)
+    del bad["agent_status"]["next_action"]
+    body = {"envelope": bad, "dispatch_id": dispatch["id"]}
+    first, again = (api.request("POST", "/api/handoffs", body, X_GEMBA_Confirm="one") for _ in range(2))
+
+    assert (first.status, first.json["verdict"]["action"]) == (200, "repair")
+    assert again.json == first.json
+    assert asked(api, "blocked") == []
+
+
 def test_the_same_envelope_again_is_the_handoff_that_there_is(api: Api) -> None:
     dispatch = give(api)
     document = envelope(dispatch, "IN_PROGRESS")
