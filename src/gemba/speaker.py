@@ -5,12 +5,14 @@ what the interpreter has loaded anyway: an agent pays for this import on every c
 """
 
 import os
+import time
 from _collections_abc import Callable, Collection  # `collections.abc` is the same, at the price of `collections`
 
 from gemba import wire
 from gemba.wire import Refused
 
 _CHECK_SECONDS = 20.0
+_ENDLESS = 1e9  # seconds, thirty years
 
 NEXT = {"blocking": "stop and wait for the reply", "advisory": "go on", None: "go on"}
 NO_OPERATOR = "no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init"
@@ -187,6 +189,7 @@ def ask_payload(
     schema: dict[str, object] | None = None,
     chose: str = "",
     wait: bool = False,
+    wait_seconds: float | None = None,
 ) -> dict[str, object]:
     """What a `GembaAsk` frame holds: the ask, and where the code stood when it was made."""
     commit, branch, worktree = wire.git_place(session.cwd)
@@ -205,7 +208,13 @@ def ask_payload(
         "branch": branch,
         "worktree": worktree,
         "wait": wait,
+        "wait_until": _until(wait_seconds) if wait and wait_seconds is not None else None,
     }
+
+
+def _until(seconds: float) -> str:
+    """When a wait that begins now is over by itself; "" when nobody lives to see it."""
+    return wire.timestamp(time.time_ns() + int(seconds * 1e9)) if seconds < _ENDLESS else ""
 
 
 def recorded(event_id: str, urgency: str | None) -> str:

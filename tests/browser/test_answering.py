@@ -2,15 +2,32 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 
 from playwright.sync_api import Route, expect
 
+from gemba import wire
 from gemba.testing import retry_until
 from tests.browser.desk import Desk, ask, outcome
 from tests.fixtures.servers import RunningServer
 
 PERMISSION = {"tool_name": "Bash", "tool_input": {"command": "dropdb staging"}}
+
+
+def test_a_card_stops_saying_that_its_asker_waits_when_that_ones_time_is_over(
+    open_desk: Callable[..., Desk], server: RunningServer
+) -> None:
+    desk = open_desk(server)
+    until = wire.timestamp(time.time_ns() + 4_000_000_000)
+    asked = {"kind": "question", "role": "manager", "mode": "balanced", "wait": True, "wait_until": until}
+    server.append("GembaAsk", {**asked, "text": "Which port?"})
+
+    expect(desk.card("Which port?")).to_contain_text("said to wait")
+    expect(desk.card("Which port?")).not_to_contain_text("said to wait")
+    desk.page.reload()
+    expect(desk.card("Which port?")).to_contain_text("Question")
+    expect(desk.card("Which port?")).not_to_contain_text("said to wait")
 
 
 def test_a_waiting_ask_appears_and_prints_the_words_typed_into_its_card(
@@ -25,7 +42,7 @@ def test_a_waiting_ask_appears_and_prints_the_words_typed_into_its_card(
     expect(card).to_contain_text("Blocker")
     expect(card).to_contain_text("agent-1")
     expect(card).to_contain_text("web-7")
-    expect(card).to_contain_text("on the line")
+    expect(card).to_contain_text("said to wait")
     expect(desk.page).to_have_title("(1) Inbox · workspace")
     desk.reply_box("Which port").fill("8080, as in\nproduction")
     desk.reply_box("Which port").press("Enter")

@@ -194,6 +194,7 @@ def test_an_escalation_shows_every_field_of_its_ask(api: Api) -> None:
         "schema": None,
         "bead_id": "gm-1",
         "waiting": True,
+        "waiting_until": None,
         "seen_at": None,
         "snoozed_until": None,
         "cwd": "/nowhere",

@@ -291,7 +291,10 @@ def test_many_commands_at_once_leave_whole_frames(home: Path) -> None:
         ((*QUESTION, "--bead", "x" * 257), ["--bead has 257 characters", "256"]),
         ((*QUESTION, "--option", "x", "--option="), ["--option is empty"]),
         ((*QUESTION, *["--option=x"] * 51), ["--option is given 51 times", "50"]),
-        ((*QUESTION, "--option", "A", "--option", "B", "--option= A"), ["--option 'A' is given twice", "each answer once"]),
+        (
+            (*QUESTION, "--option", "A", "--option", "B", "--option= A"),
+            ["--option 'A' is given twice", "each answer once"],
+        ),
         ((*QUESTION, "--kind", "blocker"), ["--kind is given twice"]),
         ((*QUESTION, "--json", "--json"), ["--json is given twice"]),
         ((*QUESTION, "--json=yes"), ["--json takes no value", "'yes'"]),

@@ -49,7 +49,7 @@ def test_the_inbox_shows_what_waits_blocking_first(operator: Operator) -> None:
         "    It is",
         "    broken.",
         "",
-        f"advisory  {suffix(advisory)}  question · test · worker-1 · shop-12 · now · waiting",
+        f"advisory  {suffix(advisory)}  question · test · worker-1 · shop-12 · now · said to wait",
         "    Which port?",
         "      1) 80",
         "      2) 81",

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -371,6 +372,34 @@ def test_an_answer_after_the_time_ran_out_is_the_next_turn_and_is_read_once(
     assert asker.run("--next").returncode == 14
     again = asker.run("--resume", id)
     assert (again.returncode, again.stdout) == (0, "8080\n")
+
+
+def test_nobody_is_said_to_wait_whose_own_time_is_over_and_the_answer_is_its_next_turn(asker: Asker) -> None:
+    done = asker.run(*QUESTION, "--wait", "0.01")
+    id = done.stderr.split()[0]
+    found = asker.get(id)
+    assert (done.returncode, found.waiting) == (1, False)
+    assert found.waiting_until is not None
+
+    asker.respond(id, "8080")
+
+    assert asker.run("--next").stdout == "Question: Which port?\nAnswered: 8080\n"
+
+
+def test_how_long_an_asker_said_that_it_waits_is_on_its_card(asker: Asker) -> None:
+    def asked(**more: object) -> Escalation:
+        return asker.get(asker.api.ask(wait=True, **more))
+
+    until = wire.timestamp(time.time_ns() + 60_000_000_000)
+    assert (asked(wait_until=until).waiting, asked(wait_until=until).waiting_until) == (True, until)
+    for unknown in ("", "soon", 5, None):
+        found = asked(wait_until=unknown)
+        assert (found.waiting, found.waiting_until) == (True, None)
+    shown = subprocess.run(
+        [BIN / "gemba", "inbox"], cwd=asker.app.workspace.root, capture_output=True, text=True, check=True
+    ).stdout
+    assert shown.count("waits until ") == 2
+    assert shown.count("said to wait") == 4
 
 
 def test_one_who_read_that_it_expired_has_not_read_the_late_answer(asker: Asker) -> None:

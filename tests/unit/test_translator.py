@@ -597,7 +597,21 @@ json_values = st.recursive(
 words = st.sampled_from(
     [*wire.ASK_KINDS, *wire.ROLES, *wire.MODES, *wire.STATES, "permission", "idle", "hitl", "e1", "Bash", "yes", ""]
 )
-_ASKED = ["kind", "role", "text", "mode", "title", "bead_id", "options", "chose", "cwd", "commit", "branch", "wait"]
+_ASKED = [
+    "kind",
+    "role",
+    "text",
+    "mode",
+    "title",
+    "bead_id",
+    "options",
+    "chose",
+    "cwd",
+    "commit",
+    "branch",
+    "wait",
+    "wait_until",
+]
 _ASKED += ["worktree", "schema", "at"]
 _TOLD = [
     "state",

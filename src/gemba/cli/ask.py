@@ -72,7 +72,7 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
     refuse_misfits(given)
     session = speaker.Session.from_environment()
     mode = interaction_mode(given, session)
-    payload = payload_of(given, mode, session)
+    payload = payload_of(given, mode, session, seconds)
     urgency = wire.urgency_of(given["--kind"][0], mode)
     if "--wait" in given:
         from gemba.cli import reply
@@ -144,7 +144,7 @@ def interaction_mode(given: agent.Given, session: speaker.Session) -> str:
     return mode
 
 
-def payload_of(given: agent.Given, mode: str, session: speaker.Session) -> dict[str, object]:
+def payload_of(given: agent.Given, mode: str, session: speaker.Session, seconds: float | None) -> dict[str, object]:
     text = agent.value_of(given, "--text")
     return speaker.ask_payload(
         session,
@@ -158,6 +158,7 @@ def payload_of(given: agent.Given, mode: str, session: speaker.Session) -> dict[
         schema=read_schema(given["--schema"][0]) if "--schema" in given else None,
         chose=agent.value_of(given, "--chose"),
         wait="--wait" in given,
+        wait_seconds=seconds,
     )
 
 

@@ -221,12 +221,19 @@ def _help_with(item: dict[str, Any], id: str) -> list[str]:
     return lines
 
 
+def _waits(item: dict[str, Any]) -> str:
+    """A client's dialog is open as long as nobody closes it; a command that waits may have ended, and nobody is told."""
+    if item["channel"] != "tool_call":
+        return "waiting"
+    return f"waits until {local_time(item['waiting_until'])} at most" if item["waiting_until"] else "said to wait"
+
+
 def _marks(item: dict[str, Any]) -> list[str]:
     marks = []
     if item["state"] == "snoozed":
         marks.append(f"snoozed until {local_time(item['snoozed_until'])}")
     if item["waiting"] and item["resolution"] is None:
-        marks.append("waiting")
+        marks.append(_waits(item))
     if item["stale"]:
         marks.append("its worktree is gone" if item["stale"]["gone"] else "the code moved since")
     if item["delivery"] == "undelivered":

@@ -203,6 +203,7 @@ class Escalation(msgspec.Struct, frozen=True):
     schema: dict[str, Any] | None
     bead_id: str | None
     waiting: bool
+    waiting_until: str | None
     opened_at: str
     received_at: str
     seen_at: str | None

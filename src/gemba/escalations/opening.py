@@ -42,6 +42,7 @@ def new_row(tx: Transaction, draft: Draft, origin: str, policies: Policies, sche
         "options": msgspec.json.encode(payload["options"]).decode(),
         "bead_id": payload["bead_id"],
         "waiting": payload["waiting"],
+        "waiting_until": clock.parse(payload.get("waiting_until") or "") if payload["waiting"] else None,
         "cwd": payload["cwd"],
         "commit_hash": payload["commit"],
         "branch": payload["branch"],

@@ -74,7 +74,7 @@ escalations = Table(
     Column("text", Text, nullable=False),
     Column("options", Text, nullable=False),
     Column("bead_id", Text),
-    Column("waiting", Boolean, nullable=False),
+    Column("waiting", Boolean, nullable=False),  # its asker said that it waits
     Column("cwd", Text),
     Column("commit_hash", Text),
     Column("branch", Text),
@@ -111,6 +111,7 @@ escalations = Table(
     Column("turn_session", Text),  # whose next turn the reply is
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("next_attempt_at", BigInteger),
+    Column("waiting_until", BigInteger),  # as it said; none: until it is answered
     Index("escalations_inbox", "resolved", "rank", "opened_at", "id"),
     Index("escalations_by_change", "resolved", "changed_at", "id"),
     Index("escalations_by_rank", "rank", "opened_at", "id"),
@@ -159,6 +160,12 @@ def move(tx: Transaction, row: Row[Any], event: str, changes: dict[str, Any]) ->
     return moved
 
 
+def is_waited_for(row: Row[Any], now: int) -> bool:
+    """Whether its asker said that it waits, and the time that it gave itself is not over. Whether it still does nobody
+    can tell: its process may be gone."""
+    return bool(row.waiting and (row.waiting_until is None or row.waiting_until > now))
+
+
 def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: int = 0) -> Escalation:
     """End it with a reply, and put that on its way: at once, or after so many seconds in which it can be undone."""
     handoff = next_turn.handoff_of(tx, row)
@@ -169,7 +176,7 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
     can_wait = delivery is Delivery.PENDING and not late and handoff is None and key is None
     held_until = tx.now + hold * clock.SECOND if hold and can_wait else None
     # An asker that does not wait finds it before it goes on; so does one that waited in vain.
-    is_turn = late or not row.waiting or handoff is not None
+    is_turn = late or not is_waited_for(row, tx.now) or handoff is not None
     turn = row.session_id if delivery is Delivery.PENDING and is_turn else None
     settled = move(
         tx,
@@ -391,7 +398,8 @@ def view(
         options=options_of(row),
         schema=schema_of(row),
         bead_id=row.bead_id,
-        waiting=row.waiting,
+        waiting=is_waited_for(row, clock.now()),
+        waiting_until=_time(row.waiting_until),
         opened_at=clock.rfc3339(row.opened_at),
         received_at=clock.rfc3339(row.received_at),
         seen_at=_time(row.seen_at),

@@ -85,6 +85,7 @@ def _ask(session: Session, given: "Document", kind: str, role: str) -> "Answer |
         schema=schema,
         chose=given.get("chose", ""),
         wait=wait,
+        wait_seconds=seconds,
     )
     event_id = append(session, "GembaAsk", payload)
     urgency = wire.urgency_of(kind, mode)

@@ -96,6 +96,7 @@ def _ask(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
         "options": options,
         "schema": schema,
         "waiting": payload.get("wait") is True,
+        "waiting_until": _text(payload, "wait_until", _LONGEST_TIME) or None,
     }
     return _only(facts, _draft(frame, "escalation_opened", opened))
 

@@ -2159,6 +2159,7 @@ export interface components {
             schema: Record<string, never> | null;
             bead_id: string | null;
             waiting: boolean;
+            waiting_until: string | null;
             opened_at: string;
             received_at: string;
             seen_at: string | null;

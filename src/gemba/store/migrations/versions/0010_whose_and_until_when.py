@@ -1,4 +1,4 @@
-"""The workspace that a session belongs to."""
+"""The workspace that a session belongs to, and until when an asker waits."""
 
 from __future__ import annotations
 
@@ -11,3 +11,4 @@ down_revision = "0009"
 
 def upgrade() -> None:
     op.add_column("sessions", sa.Column("workspace", sa.Text))
+    op.add_column("escalations", sa.Column("waiting_until", sa.BigInteger))
