@@ -387,7 +387,7 @@ def test_nobody_is_said_to_wait_whose_own_time_is_over_and_the_answer_is_its_nex
 
 
 def test_how_long_an_asker_said_that_it_waits_is_on_its_card(asker: Asker) -> None:
-    def asked(**more: object) -> Escalation:
+    def asked(**more: Any) -> Escalation:
         return asker.get(asker.api.ask(wait=True, **more))
 
     until = wire.timestamp(time.time_ns() + 60_000_000_000)

@@ -222,7 +222,7 @@ def _help_with(item: dict[str, Any], id: str) -> list[str]:
 
 
 def _waits(item: dict[str, Any]) -> str:
-    """A client's dialog is open as long as nobody closes it; a command that waits may have ended, and nobody is told."""
+    """A client's dialog is open until somebody closes it; a command that waits may have ended, and nobody is told."""
     if item["channel"] != "tool_call":
         return "waiting"
     return f"waits until {local_time(item['waiting_until'])} at most" if item["waiting_until"] else "said to wait"

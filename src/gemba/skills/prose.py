@@ -18,8 +18,10 @@ _SO_MANY = r"(?:(?:a|an|the|another|one|your|this|it|them|new|real|hard|question
 _INSTRUCTIONS = (
     rf"(?:raise|by raising) {_SO_MANY}blockers?",
     r"(?:open|file|send|issue|emit|use|submit|post|create|make) (?:a|an|another|one) (?:\w{1,20} )?blocker",
-    r"(?:with|use|using|set|choose|pick|pass|give|make|as)\b[^.;:!?\n]{0,40}?\bkind"
-    r"(?:[ ,]{1,2}(?:set|to|as|is|be|being|of|a|the|called|value|equal|with)){0,4}[ ,]{1,2}blocker",
+    (
+        r"(?:with|use|using|set|choose|pick|pass|give|make|as)\b[^.;:!?\n]{0,40}?\bkind"
+        r"(?:[ ,]{1,2}(?:set|to|as|is|be|being|of|a|the|called|value|equal|with)){0,4}[ ,]{1,2}blocker"
+    ),
     r"kind (?:must|should|shall|has to|needs to) be (?:a |the )?blocker",
     r"(?:ask|escalate|report|raise|flag)\b[^.;:!?\n]{0,60}? as (?:a |an )?blocker",
 )
