@@ -61,6 +61,7 @@ from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
+from gemba.skills.consult.registry import SKILLS
 from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub
@@ -155,7 +156,7 @@ class App:
         database.surroundings["agent"] = lambda name: find_sound(sound_agents(workspace), name)
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
         database.surroundings["role_of"] = role_of
-        self.personas = read_personas(workspace)
+        self.personas = read_personas(workspace, SKILLS)
         guards = {"transition_guards": [holding.guard_item], "cards": holding.CARDS}
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
         database.on_commit.append(self.signal.tell)

@@ -270,3 +270,14 @@ def test_a_work_item_of_a_held_domain_is_done_only_after_its_card_is_answered(ap
 
     assert api.request("PATCH", path, {"state": "done"}).status == 200
     assert api.get(path)["state"] == "done"
+
+
+@pytest.mark.parametrize("labels", [[], ["auth"]])
+def test_a_change_of_the_labels_together_with_the_state_hides_nothing(api: Api, labels: list[str]) -> None:
+    made = api.request("POST", "/api/work-items", {"item": {"title": "Sign in", "labels": labels}}).json
+    others = ["auth"] if not labels else []
+
+    held = api.request("PATCH", f"/api/work-items/{made['id']}", {"labels": others, "state": "done"})
+
+    assert (held.status, held.json["code"]) == (409, "purview_held")
+    assert api.get(f"/api/work-items/{made['id']}")["labels"] == labels

@@ -239,7 +239,7 @@ def apply_values(tx: Transaction, row: Row[Any], values: dict[str, Any], kind: s
     if "state" in columns:
         target = State(columns["state"])
         for guard in tx.surroundings.get("transition_guards", ()):
-            guard(tx, view_row(row, tx.now), target)
+            guard(tx, _with_both_tags(view_row(row, tx.now), columns), target)
         columns["finished"] = target in FINISHED
         touched = [row.id, *(blocked_by(tx.connection, [row.id]) if columns["finished"] != row.finished else ())]
         if columns["finished"]:
@@ -254,6 +254,14 @@ def apply_values(tx: Transaction, row: Row[Any], values: dict[str, Any], kind: s
     now = get(tx.connection, row.id)
     tx.emit(Draft("item.changed", told(tx, now, changed, turned, offers), ref=row.id))
     return view(tx.connection, now, tx.now, offers)
+
+
+def _with_both_tags(item: WorkRow, columns: dict[str, Any]) -> WorkRow:
+    """The item as a guard sees it: what it is about before a change and after it, so that the change hides neither."""
+    tags = {
+        name: [*getattr(item, name), *columns[name]] for name in ("labels", "concepts", "targets") if name in columns
+    }
+    return msgspec.structs.replace(item, **tags)
 
 
 def told(
