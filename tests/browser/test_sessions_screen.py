@@ -335,11 +335,25 @@ def test_sessions_fit_a_phone_and_a_finger(open_desk: Callable[..., Desk], serve
     assert [str(one) for one in pressed if min(size(one)) < FINGER] == []
 
 
-def test_a_workspace_without_readable_types_says_so(desk: Desk) -> None:
+def test_a_type_with_a_fault_is_told_with_it_and_another_can_be_started(desk: Desk) -> None:
     Path(desk.server.workspace / ".gemba/agents.toml").write_text("[agent.mine]\ncolour = 1\n")
     desk.go_to("Sessions")
 
     desk.page.get_by_role("button", name="Start an agent…").click()
 
-    expect(desk.page.get_by_role("alert")).to_contain_text("colour")
+    fault = desk.page.locator("option[value=mine]")
+    expect(fault).to_contain_text("colour")
+    expect(fault).to_be_disabled()
+    expect(desk.page.get_by_role("button", name="Start", exact=True)).to_be_enabled()
+
+
+def test_a_workspace_without_readable_types_says_so(desk: Desk) -> None:
+    file = Path(desk.server.workspace / ".gemba/agents.toml")
+    file.unlink(missing_ok=True)
+    file.mkdir()
+    desk.go_to("Sessions")
+
+    desk.page.get_by_role("button", name="Start an agent…").click()
+
+    expect(desk.page.get_by_role("alert")).to_contain_text("Is a directory")
     expect(desk.page.get_by_role("button", name="Start", exact=True)).to_be_disabled()
