@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 import time_machine
+from sqlalchemy import update
 
 from gemba.action import Nothing
 from gemba.errors import Conflict
+from gemba.sessions.store import sessions
 from gemba.store.database import Transaction
 from gemba.work.item import Cause, State
 from gemba.work.items import WorkRow
@@ -429,18 +431,28 @@ def test_every_change_is_kept_with_its_actor_and_undoing_walks_back(api: Api) ->
     ]
 
 
-def test_an_undo_that_no_longer_applies_is_refused_and_changes_nothing(api: Api) -> None:
+def test_an_undo_that_would_close_a_circle_by_now_is_refused_and_changes_nothing(api: Api) -> None:
+    top = make(api, "Top")["id"]
+    low = make(api, "Low", parent=top)["id"]
+    change(api, low, parent=None)
+    change(api, top, parent=low)
+
+    refused = api.request("POST", f"/api/work-items/{low}/undo", {})
+
+    assert (refused.status, refused.json["code"]) == (409, "no_longer_applies")
+    assert "that is a circle" in refused.json["detail"]
+    assert api.get(f"/api/work-items/{low}")["parent"] is None
+
+
+def test_a_relation_is_undone_where_it_was_made(api: Api) -> None:
     a, b = make(api, "a")["id"], make(api, "b")["id"]
     relate(api, a, "blocks", b)
-    api.post(f"/api/work-items/{a}/relations/remove", {"kind": "blocks", "target": b})
-    relate(api, b, "blocks", a)
 
-    refused = api.request("POST", f"/api/work-items/{a}/undo", {})
-    assert refused.json["code"] == "made_elsewhere"
-    api.post(f"/api/work-items/{b}/relations/remove", {"kind": "blocks", "target": a})
-    refused = api.request("POST", f"/api/work-items/{a}/undo", {})
-    assert refused.status == 409
-    assert api.get(f"/api/work-items/{a}")["relations"] == []
+    refused = api.request("POST", f"/api/work-items/{b}/undo", {})
+
+    assert (refused.json["code"], refused.json["found"]) == ("made_elsewhere", a)
+    assert api.post(f"/api/work-items/{a}/undo", {})["relations"] == []
+    assert ready(api) == [a, b]
 
 
 def test_a_change_says_what_it_followed_from(api: Api) -> None:
@@ -473,3 +485,16 @@ def test_bead_done_is_a_word_that_is_looked_at_and_never_done(api: Api) -> None:
     assert api.get(f"/api/work-items/{id}")["state"] == "done"
     causes = [each["cause"] for each in api.get(f"/api/work-items/{id}/history")["changes"]]
     assert causes[1] == {"kind": "run", "id": "session-1"}
+
+
+def test_a_coach_moves_no_item_and_gets_none(api: Api) -> None:
+    id = make(api)["id"]
+    report(api, "shop-none", "coach-1")
+    with api.app.database.transaction() as tx:
+        tx.connection.execute(update(sessions).where(sessions.c.id == "coach-1").values(role="coach"))
+
+    report(api, id, "coach-1")
+    claimed = api.request("POST", f"/api/work-items/{id}/claim", {"owner": "coach-1"})
+
+    assert api.get(f"/api/work-items/{id}")["state"] == "unstarted"
+    assert (claimed.status, claimed.json["code"]) == (409, "coach")
