@@ -689,7 +689,7 @@ def test_an_edit_in_a_plan_is_shown_and_waits_with_the_others(api: Api) -> None:
     assert (edited["state"], edited["position"]) == ("pending", 2)
     shown = escalation(api, made[0])
     assert shown["state"] == "open"
-    assert "    make stage" in shown["text"]
+    assert "│ make stage" in shown["text"]
     assert "make deploy" not in shown["text"]
     approve_plan(api, [made[0], edited])
     assert use(api, made[0]["id"], command="make").status == 200

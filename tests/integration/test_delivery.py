@@ -215,7 +215,8 @@ def test_a_reply_that_nobody_reads_is_undelivered_and_laid_down_as_the_next_turn
     shown = floor.until(id, delivery="undelivered")
     assert (shown.delivery_note, shown.turn_session, shown.attempts) == (delivery.UNREAD, "s1", 1)
     turn = floor.commits.until(lambda: floor.turn(id))
-    assert turn == {**(floor.reply(id) or {}), "question": "Which port?", "session_id": "s1"}
+    asked = {"question": "Which port?", "session_id": "s1", "workspace": str(floor.app.workspace.root)}
+    assert turn == {**(floor.reply(id) or {}), **asked}
     assert (turn["event_id"], turn["text"], turn["outcome"]) == (id, "8080", "answered")
 
 

@@ -173,7 +173,8 @@ def test_a_verification_without_a_command_cannot_be_run_again(folder: Path) -> N
     policy = only("rerun_verification", "verification")
 
     assert found(check_world(envelope(verification_method="read"), NOTHING, [], policy, folder)) == [
-        ("unknown", "nothing that could be run again")
+        ("failed", "0 tool calls"),
+        ("failed", "nothing that could be run again"),
     ]
     assert found(check_world(envelope(command=["ls"]), NOTHING, [], policy, folder)) == [
         ("failed", "it names no command"),

@@ -30,7 +30,7 @@ limits = {runs_per_hour = 0}
 
 [agent.tmux]
 command = ["sh", "-c", "cat"]
-prompt = "none"
+prompt = "argument"
 backend = "tmux"
 limits = {runs_per_hour = 0}
 """

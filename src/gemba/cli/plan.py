@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from gemba.cli.handoff_text import read_bounded, shown_name
-from gemba.cli.show import body_lines, json_option, print_json, print_table
+from gemba.cli.show import body_lines, json_option, or_else, print_json, print_table
 from gemba.errors import Invalid
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult.order_input import EpicOrderInput
@@ -24,14 +24,17 @@ from gemba.skills.consult.reading import read_json
 _LARGEST = 64 * 2**20
 
 
-@click.group()
-def command() -> None:
-    """Plan: put epics into an order, with reasons.
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Plan: put epics into an order, with reasons. Without a command it is `order`.
 
     \b
     Example:
       gemba plan order --input epics.json
     """
+    or_else(ctx, order, as_json)
 
 
 @command.command(short_help="Order epics, with reasons.")

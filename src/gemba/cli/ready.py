@@ -22,7 +22,7 @@ def command(folder: str | None, id: str | None, explain: bool, limit: int, curso
     """Show the work items that are ready, what you ordered first, then by priority and age.
 
     Ready is what is unstarted or staged, is not claimed, and is not blocked by anything unfinished, nor is what it is
-    part of.
+    part of. With --explain it says what keeps ID from being so.
 
     \b
     Example:
