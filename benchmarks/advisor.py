@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gemba.paths import share
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.skills.consult.order_lines import OrderLine, OrderRecommendation
 from gemba.skills.consult.order_rules import judge_order
-from gemba.skills.consult.paths import share
 from gemba.skills.consult.reading import read_input
 
 PROJECTS = 200

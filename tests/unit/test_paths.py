@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemba.skills.consult.paths import PathIndex, segments, share
+from gemba.paths import PathIndex, segments, share
 
 
 @pytest.mark.parametrize(
@@ -99,3 +99,15 @@ def test_a_path_that_both_take_is_always_found(one: str, other: str) -> None:
 @given(st.lists(globs, max_size=6), st.lists(globs, max_size=6))
 def test_it_does_not_matter_which_side_is_in_the_index(one: list[str], other: list[str]) -> None:
     assert share(one, other) == share(other, one) == any(share([left], [right]) for left in one for right in other)
+
+
+@given(st.lists(globs, max_size=8), globs)
+def test_everyone_who_shares_a_path_is_found_and_nobody_else(known: list[str], asked: str) -> None:
+    index = PathIndex()
+    for place, glob in enumerate(known):
+        index.add(glob, str(place))
+
+    found = index.find_all(asked)
+
+    assert found == {str(place): glob for place, glob in enumerate(known) if share([glob], [asked])}
+    assert (index.find(asked) is None) == (not found)

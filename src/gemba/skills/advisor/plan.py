@@ -11,10 +11,10 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from gemba.paths import PathIndex
 from gemba.skills.advisor.confidence import Confidence, confidence_in
 from gemba.skills.advisor.facts import Facts
 from gemba.skills.consult.order_input import EpicOrderInput
-from gemba.skills.consult.paths import PathIndex
 
 WIDTH = 5
 _PASSED_OVER = 16

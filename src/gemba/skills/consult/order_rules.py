@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gemba.paths import PathIndex
 from gemba.skills.consult.graph import dependencies, knots
 from gemba.skills.consult.judge import Grammar, Judge, Line, Rule, Seen, WholeRule
 from gemba.skills.consult.order_input import EpicOrderInput
@@ -21,7 +22,6 @@ from gemba.skills.consult.order_lines import (
     OrderWarning,
     ranking,
 )
-from gemba.skills.consult.paths import PathIndex
 from gemba.skills.consult.suggested import NEW_MILESTONE, Allowed, refusal
 from gemba.toml import quoted
 

@@ -12,6 +12,7 @@ The index is a tree of segments: a glob is compared with what stands on its own 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,16 +59,15 @@ def _is_file(glob: str, parts: tuple[str, ...]) -> bool:
 
 
 class _Node:
-    """A place in the tree: what comes below by name and by pattern, who ends here, and anyone here or below."""
+    """A place in the tree: what comes below by name and by pattern, and who ends here."""
 
-    __slots__ = ("any", "below", "ends", "file", "is_any", "is_named", "wild")
+    __slots__ = ("below", "ends", "file", "is_any", "is_named", "wild")
 
     def __init__(self, is_any: bool = False, is_named: bool = True) -> None:
         self.below: dict[str, _Node] = {}
         self.wild: dict[str, _Node] = {}
-        self.ends: Shared | None = None  # with all that lies beneath
-        self.file: Shared | None = None  # by itself
-        self.any: Shared | None = None
+        self.ends: list[Shared] = []  # with all that lies beneath
+        self.file: list[Shared] = []  # by itself
         self.is_any = is_any
         self.is_named = is_named  # by segments without a pattern
 
@@ -84,45 +84,52 @@ class PathIndex:
             return
         shared = Shared(owner, glob)
         node = self._root
-        node.any = node.any or shared
         for part in parts:
             side = node.wild if _is_wild(part) else node.below
             found = side.get(part)
             if found is None:
                 found = side[part] = _Node(part == _ANY, node.is_named and side is node.below)
             node = found
-            node.any = node.any or shared
-        if _is_file(glob, parts):
-            node.file = node.file or shared
-        else:
-            node.ends = node.ends or shared
+        (node.file if _is_file(glob, parts) else node.ends).append(shared)
 
     def find(self, glob: str) -> Shared | None:
         """One who shares a path with the glob, if there is any."""
+        return next(self._found(glob), None)
+
+    def find_all(self, glob: str) -> dict[str, str]:
+        """Everyone who shares a path with the glob, each with one glob by which it does."""
+        found: dict[str, str] = {}
+        for shared in self._found(glob):
+            found.setdefault(shared.owner, shared.glob)
+        return found
+
+    def _found(self, glob: str) -> Iterator[Shared]:
+        """All who share a path with the glob; the same one perhaps more than once."""
         parts = segments(glob)
         if parts is None:
-            return None
+            return
         is_file = _is_file(glob, parts)
         named = next((place for place, part in enumerate(parts) if _is_wild(part)), len(parts))
         known = {(id(self._root), 0)}
         waiting = [(self._root, 0)]
         while waiting:
             node, at = waiting.pop()
-            if node.ends is not None:
-                return node.ends
-            if node.file is not None and (at == len(parts) or at < named):
-                return node.file
+            yield from node.ends
+            if at == len(parts) or at < named:
+                yield from node.file
             if at == len(parts):
-                found = _beneath_file(node, node.is_named and named == len(parts)) if is_file else node.any
-                if found is not None:
-                    return found
+                if not is_file:
+                    yield from _beneath(node)
+                elif node.is_named and named == len(parts):
+                    # Who names something beneath what looks like a file says that it is a folder.
+                    for child in node.below.values():
+                        yield from _everyone(child)
                 continue
             for step in self._steps(node, parts[at], at):
                 place = (id(step[0]), step[1])
                 if place not in known:
                     known.add(place)
                     waiting.append(step)
-        return None
 
     def _steps(self, node: _Node, part: str, at: int) -> list[tuple[_Node, int]]:
         """Where both globs can be after one of them, or both, took a segment."""
@@ -142,9 +149,20 @@ class PathIndex:
         return steps
 
 
-def _beneath_file(node: _Node, is_named: bool) -> Shared | None:
-    """Who names something beneath what looks like a file, and so says that it is a folder."""
-    return next((child.any for child in node.below.values()), None) if is_named else None
+def _beneath(node: _Node) -> Iterator[Shared]:
+    for child in (*node.below.values(), *node.wild.values()):
+        yield from _everyone(child)
+
+
+def _everyone(node: _Node) -> Iterator[Shared]:
+    """Who ends at a place or below it."""
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        yield from at.ends
+        yield from at.file
+        waiting += at.below.values()
+        waiting += at.wild.values()
 
 
 @lru_cache(65_536)
