@@ -58,6 +58,13 @@ def _is_file(glob: str, parts: tuple[str, ...]) -> bool:
     return bool(parts) and "." in parts[-1][1:] and glob.strip().endswith(parts[-1][-1])
 
 
+@lru_cache(8192)
+def _shape(glob: str, parts: tuple[str, ...]) -> tuple[bool, int]:
+    """Whether it looks like a file, and how many segments go before the first with a pattern."""
+    named = next((place for place, part in enumerate(parts) if _is_wild(part)), len(parts))
+    return _is_file(glob, parts), named
+
+
 class _Node:
     """A place in the tree: what comes below by name and by pattern, and who ends here."""
 
@@ -108,8 +115,7 @@ class PathIndex:
         parts = segments(glob)
         if parts is None:
             return
-        is_file = _is_file(glob, parts)
-        named = next((place for place, part in enumerate(parts) if _is_wild(part)), len(parts))
+        is_file, named = _shape(glob, parts)
         known = {(id(self._root), 0)}
         waiting = [(self._root, 0)]
         while waiting:
@@ -133,7 +139,9 @@ class PathIndex:
 
     def _steps(self, node: _Node, part: str, at: int) -> list[tuple[_Node, int]]:
         """Where both globs can be after one of them, or both, took a segment."""
-        steps = [(child, at) for name, child in node.wild.items() if name == _ANY]
+        steps: list[tuple[_Node, int]] = []
+        if _ANY in node.wild:
+            steps.append((node.wild[_ANY], at))
         if node.is_any:
             steps.append((node, at + 1))
         if part == _ANY:
@@ -145,7 +153,8 @@ class PathIndex:
                 steps.append((node.below[part], at + 1))
         else:
             steps += [(child, at + 1) for name, child in node.below.items() if _meet(part, name)]
-        steps += [(child, at + 1) for name, child in node.wild.items() if name != _ANY and _meet(part, name)]
+        if node.wild:
+            steps += [(child, at + 1) for name, child in node.wild.items() if name != _ANY and _meet(part, name)]
         return steps
 
 
