@@ -10,7 +10,15 @@ import msgspec
 import gemba
 from gemba import clock
 from gemba.action import Nothing
-from gemba.api import escalation_reads, handoff_reads, persona_reads, session_reads, skill_reads, work_reads
+from gemba.api import (
+    escalation_reads,
+    handoff_reads,
+    persona_reads,
+    selection_reads,
+    session_reads,
+    skill_reads,
+    work_reads,
+)
 from gemba.api.read import Read
 from gemba.app import App
 from gemba.doctor import Diagnosis, diagnose
@@ -65,6 +73,7 @@ READS = (
     *handoff_reads.READS,
     *skill_reads.READS,
     *session_reads.READS,
+    *selection_reads.READS,
     *work_reads.READS,
     *persona_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),

@@ -43,6 +43,7 @@ COMMANDS = {
     "context": ("gemba.cli.context", "What is known of this project, and how it is updated."),
     "item": ("gemba.cli.item", "Work items: made, changed, related, claimed."),
     "ready": ("gemba.cli.ready", "Show what is ready to be worked on."),
+    "next": ("gemba.cli.next", "Say what to do next, and what can be done at once."),
     "session": ("gemba.cli.session", "Start agents, see them, stop them."),
     "memory": ("gemba.cli.memory", "Decide what is remembered for later turns."),
     "plan": ("gemba.cli.plan", "Put epics into an order, with reasons."),

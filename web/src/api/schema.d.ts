@@ -1253,6 +1253,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/work-items/selection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each session should do next, with reasons, and what can be done at the same time */
+        get: operations["selection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/work-items/{id}": {
         parameters: {
             query?: never;
@@ -1804,6 +1821,18 @@ export interface components {
          */
         Authority: "advisory" | "blocking" | "strong";
         /**
+         * Batch
+         * @description `items` can run at once; `unknown` of them name no targets, so that nobody knows; `left_out` conflict with one
+         *         that is in. `more` says that there are more conflicts than these.
+         */
+        Batch: {
+            items: string[];
+            unknown: string[];
+            left_out: string[];
+            conflicts: components["schemas"]["Conflict"][];
+            more: boolean;
+        };
+        /**
          * Begin
          * @description Why a new log is begun: it is the first thing that the new one says.
          */
@@ -1909,6 +1938,16 @@ export interface components {
             problem: string | null;
         };
         /**
+         * Choice
+         * @description An item that a session may do, at its place.
+         */
+        Choice: {
+            item_id: string;
+            rank: number;
+            score: number;
+            reasons: components["schemas"]["Line"][];
+        };
+        /**
          * Claim
          * @description Whose it is, and until when unless it is extended.
          */
@@ -1926,6 +1965,17 @@ export interface components {
             owner?: string | null;
             /** @default 3600 */
             lease_seconds?: number;
+        };
+        /**
+         * Conflict
+         * @description Two items that must not run at the same time, the better one first, and the globs by which they meet.
+         */
+        Conflict: {
+            first: string;
+            second: string;
+            first_glob: string;
+            second_glob: string;
+            text: string;
         };
         /** ConsultSkillList */
         ConsultSkillList: {
@@ -2237,6 +2287,15 @@ export interface components {
             lease_seconds?: number;
         };
         /**
+         * Gate
+         * @description Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree` or `role`.
+         */
+        Gate: {
+            kind: string;
+            text: string;
+            items: string[];
+        };
+        /**
          * GateSettings
          * @description `[handoff.gate]`: what a gate makes of each check of the world: none of it, a line in the verdict, or a refusal
          *         of a COMPLETE that fails it. A dispatch may say otherwise.
@@ -2447,6 +2506,17 @@ export interface components {
          */
         Lifecycle: "completed" | "failed" | "lost" | "running" | "starting" | "stopped";
         /**
+         * Line
+         * @description One reason, and what it adds to the score; `soft` is a gate that can be passed.
+         */
+        Line: {
+            kind: string;
+            points: number;
+            text: string;
+            /** @default false */
+            soft?: boolean;
+        };
+        /**
          * LineSchema
          * @description The JSON Schema of one line of a skill, and nothing around it.
          */
@@ -2583,6 +2653,16 @@ export interface components {
             max_per_consult?: number;
             /** @default 0 */
             max_dollars?: number;
+        };
+        /**
+         * Named
+         * @description What an item is called where only its id is told.
+         */
+        Named: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            priority: number;
         };
         /**
          * NewDispatch
@@ -3324,6 +3404,11 @@ export interface components {
             next_cursor: string | null;
             as_of: number;
         };
+        /** RuledOut */
+        RuledOut: {
+            item_id: string;
+            gates: components["schemas"]["Gate"][];
+        };
         /**
          * RunView
          * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
@@ -3362,6 +3447,19 @@ export interface components {
             /** @default null */
             repository?: string | null;
         };
+        /**
+         * Selection
+         * @description Sessions by what is ready, each with the first few items and what is ruled out for it; `items` has the names of
+         *         all that occur. `more` says that only the first of what is ready were considered.
+         */
+        Selection: {
+            sessions: components["schemas"]["SessionRanking"][];
+            batch: components["schemas"]["Batch"];
+            items: components["schemas"]["Named"][];
+            ready: number;
+            more: boolean;
+            as_of: number;
+        };
         /** Send */
         Send: {
             text: string;
@@ -3388,6 +3486,17 @@ export interface components {
         SessionList: {
             sessions: components["schemas"]["SessionView"][];
             as_of: number;
+        };
+        /**
+         * SessionRanking
+         * @description What a session should do next; without a `session_id` one that has done nothing yet.
+         */
+        SessionRanking: {
+            choices: components["schemas"]["Choice"][];
+            total: number;
+            ruled_out: components["schemas"]["RuledOut"][];
+            total_ruled_out: number;
+            session_id: string | null;
         };
         /**
          * SessionView
@@ -7284,6 +7393,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReadyList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    selection: {
+        parameters: {
+            query?: {
+                session?: string;
+                room?: number;
+                intent?: string;
+                batch?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Selection"];
                 };
             };
             /** @description Refused */
