@@ -135,7 +135,7 @@ def test_an_order_is_planned_without_a_workspace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "stdin", "code", "words"),
     [
-        ((), "", 2, "--input is needed"),
+        ((), "", 1, "no workspace: neither"),
         (("--input", "nowhere.json"), "", 2, "nowhere.json: No such file"),
         (("--input", "-"), "{", 1, "the input is not JSON"),
         (("--input", "-"), '{"colour": 1}', 1, "/colour"),

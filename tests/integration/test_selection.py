@@ -160,3 +160,48 @@ def test_what_cannot_be_told_is_refused(operator: Operator, words: tuple[str, ..
 
     assert found.returncode == code
     assert said in found.stderr
+
+
+# ---- the board -------------------------------------------------------------------------------------------------------
+
+
+def test_the_board_is_the_input_of_epic_order(api: Api, app: App) -> None:
+    done = add(app, "Login", kind=Kind.EPIC)
+    part = add(app, "Form", parent=done)
+    api.take("GembaState", {"state": "working", "bead_id": part}, "s-1")
+    api.take("GembaUsage", {"input_tokens": 900, "output_tokens": 100}, "s-1")
+    change(app, part, state=State.IN_PROGRESS)
+    change(app, part, state=State.DONE)
+    change(app, done, state=State.DONE)
+    first = add(app, "Search", kind=Kind.EPIC, labels=["api"])
+    inner = add(app, "Index", parent=first, targets=["src/**"], estimated_tokens=500)
+    second = add(app, "Orders", kind=Kind.EPIC, user_order=2)
+    add(app, "List", NewRelation(Relation.BLOCKS, source=inner), parent=second)
+    add(app, "Someday", kind=Kind.EPIC, state=State.BACKLOG)
+    asked = api.ask(bead_id=inner)
+
+    found = api.get("/api/skills/epic_order/input")
+
+    one, other = found["candidate_epics"]
+    assert (one["epic_id"], one["depends_on_epics"], one["estimated_tokens"]) == (first, [], 500)
+    assert (one["file_space_signature"], one["derived"]["labels"]) == (["src/**"], ["api"])
+    assert one["derived"]["parts"] == {"total": 1, "finished": 0, "ready": 1, "started": 0}
+    assert (one["derived"]["frees"], one["derived"]["open_escalations"]) == (1, 1)
+    assert (other["epic_id"], other["depends_on_epics"], other["current_rank"]) == (second, [first], 2)
+    (completion,) = found["recent_completions"]
+    assert (completion["epic_id"], completion["tokens_consumed"]) == (done, 1_000)
+    assert completion["elapsed_hours"] is not None
+    (escalation,) = found["open_escalations"]
+    assert (escalation["id"], escalation["blocked_epic"]) == (asked, first)
+
+
+def test_epics_of_the_workspace_are_put_into_an_order(operator: Operator) -> None:
+    refused = operator.run("plan", "order")
+    assert refused.returncode == 1
+    assert "there is nothing to put into an order" in refused.stderr
+    later = json.loads(operator.ok("item", "add", "Orders", "--kind", "epic", "--json"))["id"]
+    before = json.loads(operator.ok("item", "add", "Search", "--kind", "epic", "--blocks", later, "--json"))["id"]
+
+    lines = [json.loads(line) for line in operator.ok("plan", "order", "--json").splitlines()]
+
+    assert [line["epic_id"] for line in lines if line["type"] == "recommendation"] == [before, later]

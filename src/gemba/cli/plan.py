@@ -1,11 +1,13 @@
-"""`gemba plan`: what to do next, by the built-in advisor. Needs neither a workspace nor a server."""
+"""`gemba plan`: in which order to take epics on, by the built-in advisor: those of the workspace, or of a file."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import click
+import msgspec
 
+from gemba.cli.door import open_door
 from gemba.cli.handoff_text import read_bounded, shown_name
 from gemba.cli.show import body_lines, json_option, or_else, print_json, print_table
 from gemba.errors import Invalid
@@ -38,20 +40,29 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
 
 @command.command(short_help="Order epics, with reasons.")
-@click.option("--input", "given_in", metavar="FILE", help="The input of epic_order, as JSON; `-`: standard input.")
+@click.option(
+    "--input",
+    "given_in",
+    metavar="FILE",
+    help="The input of epic_order, as JSON; `-`: standard input. The workspace's epics, unless given.",
+)
 @json_option
-def order(given_in: str | None, as_json: bool) -> None:
+@click.pass_obj
+def order(folder: str | None, given_in: str | None, as_json: bool) -> None:
     """Put epics into the order in which to take them on: epic_order, answered by the built-in advisor, without a model.
+
+    Without --input they are those of the workspace that are unstarted, staged or in progress, and what these wait for.
 
     With --json it prints the lines as the skill has them, one object a line: strategy, recommendations, warnings and
     deferrals, summary. Nothing is changed.
 
     \b
     Example:
+      gemba plan order
       gemba plan order --input epics.json
       gemba plan order --input - --json < epics.json
     """
-    lines = advise(_given(given_in))
+    lines = advise(_from_workspace(folder) if given_in is None else _from_file(given_in))
     if as_json:
         for line in lines:
             print_json(line)
@@ -59,11 +70,9 @@ def order(given_in: str | None, as_json: bool) -> None:
         _tell(lines)
 
 
-def _given(name: str | None) -> EpicOrderInput:
-    """What is to be ordered. A source is a function that gives an EpicOrderInput; a file is the one there is."""
-    if name is None:
-        raise click.UsageError("--input is needed: a FILE with the input of epic_order, or - for standard input.")
-    return _from_file(name)
+def _from_workspace(folder: str | None) -> EpicOrderInput:
+    with open_door(folder) as door:
+        return msgspec.convert(door.get("/api/skills/epic_order/input"), EpicOrderInput)
 
 
 def _from_file(name: str) -> EpicOrderInput:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, select
 
 from gemba.errors import Conflict
@@ -11,6 +14,7 @@ from gemba.sessions.store import get_session, sessions
 from gemba.work.selecting import AtWork
 
 MOST = 200  # those heard of last
+_MOST_COUNTED = 2_000
 
 _ALIVE = (Lifecycle.STARTING, Lifecycle.RUNNING)
 
@@ -41,3 +45,14 @@ def living_with(connection: Connection, now: int, id: str) -> list[AtWork]:
             raise Conflict(f"the session {id} is {row.lifecycle}", code="session_over", found=row.lifecycle)
         found.append(AtWork(id, row.bead_id, run.folder if run is not None else None, row.role == "coach"))
     return sorted(found, key=lambda one: one.id)
+
+
+def tokens_of(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    """What the sessions that were heard of last took for each of these items, as far as they said."""
+    recent = select(sessions.c.bead_id, sessions.c.tokens_in, sessions.c.tokens_out)
+    recent = recent.order_by(sessions.c.last_frame_at.desc()).limit(_MOST_COUNTED)
+    wanted, found = set(ids), Counter[str]()
+    for item, taken, given in connection.execute(recent):
+        if item in wanted:
+            found[item] += (taken or 0) + (given or 0)
+    return dict(found)

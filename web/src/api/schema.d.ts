@@ -1167,6 +1167,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/skills/epic_order/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The input of epic_order as the board is now: the epics that are to be done, with their signals */
+        get: operations["epic_order_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/skills/{id}": {
         parameters: {
             query?: never;
@@ -1860,6 +1877,43 @@ export interface components {
             max_per_day_dollars?: number;
         };
         /**
+         * BurnThresholds
+         * @description Shares of the budget: 0.8 is four fifths of it.
+         */
+        BurnThresholds: {
+            /** @default null */
+            inform?: number | null;
+            /** @default null */
+            warn?: number | null;
+            /** @default null */
+            stop?: number | null;
+        };
+        /**
+         * CandidateEpic
+         * @description An epic that may be ranked. `derived` has planning signals by name; those that nobody knows change nothing.
+         */
+        CandidateEpic: {
+            epic_id: string;
+            title: string;
+            ui_state: string;
+            /** @default null */
+            summary?: string | null;
+            /** @default null */
+            current_rank?: number | null;
+            /** @default null */
+            parent_epic?: string | null;
+            /** @default null */
+            depends_on_epics?: string[] | null;
+            /** @default null */
+            parallel_group?: string | number | null;
+            /** @default null */
+            estimated_tokens?: number | null;
+            /** @default null */
+            file_space_signature?: string[] | null;
+            /** @default null */
+            derived?: Record<string, never> | null;
+        };
+        /**
          * Cause
          * @description What a change follows from: somebody's own request, a consult's line, a decision of a walk, a run's session.
          */
@@ -1967,6 +2021,22 @@ export interface components {
             lease_seconds?: number;
         };
         /**
+         * Completion
+         * @description An epic that was finished lately.
+         */
+        Completion: {
+            /** @default null */
+            epic_id?: string | null;
+            /** @default null */
+            title?: string | null;
+            /** @default null */
+            closed_at?: string | null;
+            /** @default null */
+            elapsed_hours?: number | null;
+            /** @default null */
+            tokens_consumed?: number | null;
+        };
+        /**
          * Conflict
          * @description Two items that must not run at the same time, the better one first, and the globs by which they meet.
          */
@@ -1976,6 +2046,18 @@ export interface components {
             first_glob: string;
             second_glob: string;
             text: string;
+        };
+        /**
+         * Constraints
+         * @description What the consult may cost, and how sure a recommendation has to be.
+         */
+        Constraints: {
+            /** @default null */
+            max_dollars?: number | null;
+            /** @default null */
+            max_latency_seconds?: number | null;
+            /** @default null */
+            min_confidence?: number | null;
         };
         /** ConsultSkillList */
         ConsultSkillList: {
@@ -2185,6 +2267,29 @@ export interface components {
             properties: Record<string, never>;
             required: string[];
             allOf: Record<string, never>[];
+        };
+        /**
+         * EpicOrderInput
+         * @description The input of epic_order, as of `as_of`. `max_recommendations` of 0 is as many as there are.
+         */
+        EpicOrderInput: {
+            workspace: string;
+            as_of: string;
+            candidate_epics: components["schemas"]["CandidateEpic"][];
+            /** @default null */
+            workspace_name?: string | null;
+            /** @default null */
+            constraints?: components["schemas"]["Constraints"] | null;
+            /** @default null */
+            sprint_context?: components["schemas"]["SprintContext"] | null;
+            /** @default null */
+            recent_completions?: components["schemas"]["Completion"][] | null;
+            /** @default null */
+            open_escalations?: components["schemas"]["OpenEscalation"][] | null;
+            /** @default null */
+            guidance?: string | null;
+            /** @default null */
+            max_recommendations?: number | null;
         };
         /**
          * Escalation
@@ -2818,6 +2923,24 @@ export interface components {
             target?: string | null;
             /** @default null */
             source?: string | null;
+        };
+        /**
+         * OpenEscalation
+         * @description Something that waits for a person.
+         */
+        OpenEscalation: {
+            /** @default null */
+            id?: string | null;
+            /** @default null */
+            kind?: string | null;
+            /** @default null */
+            urgency?: string | null;
+            /** @default null */
+            title?: string | null;
+            /** @default null */
+            blocked_epic?: string | null;
+            /** @default null */
+            opened_at?: string | null;
         };
         /**
          * OrderDeferred
@@ -3562,6 +3685,21 @@ export interface components {
             reserved_dollars: number;
             left_dollars: number;
             day_dollars: number;
+        };
+        /** SprintContext */
+        SprintContext: {
+            /** @default null */
+            sprint_id?: string | null;
+            /** @default null */
+            started_at?: string | null;
+            /** @default null */
+            ends_at?: string | null;
+            /** @default null */
+            token_budget?: number | null;
+            /** @default null */
+            tokens_used?: number | null;
+            /** @default null */
+            burn_thresholds?: components["schemas"]["BurnThresholds"] | null;
         };
         /**
          * Stale
@@ -7140,6 +7278,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsultSkillList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    epic_order_input: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpicOrderInput"];
                 };
             };
             /** @description Refused */

@@ -13,8 +13,7 @@ from gemba.skills.advisor.guidance import Match, match
 from gemba.skills.advisor.velocity import Velocity, measure
 from gemba.skills.consult.graph import cycle_in, dependencies, knots, turned
 from gemba.skills.consult.order_input import CandidateEpic, EpicOrderInput, OpenEscalation
-
-_BITS = 8_192  # epics that one walk over the graph counts
+from gemba.work.chains import counts, depths, heaviest
 
 
 class Facts(NamedTuple):
@@ -54,9 +53,6 @@ def gather(given: EpicOrderInput) -> Facts:
     for each in given.open_escalations or ():
         if each.blocked_epic in epics:
             escalations.setdefault(str(each.blocked_epic), []).append(each)
-    levels: dict[str, int] = {}
-    for epic in order:
-        levels[epic] = 1 + max((levels[each] for each in depends[epic]), default=-1)
     return Facts(
         epics,
         depends,
@@ -65,10 +61,10 @@ def gather(given: EpicOrderInput) -> Facts:
         tied,
         circles,
         deferred,
-        _counts(order, after),
+        counts(order, after),
         size,
-        _paths(order, after, size),
-        levels,
+        heaviest(order, after, size),
+        depths(order, depends),
         escalations,
         _lifted(match(given.guidance, given.candidate_epics), order, after),
         measure(given.recent_completions or []),
@@ -113,25 +109,3 @@ def _lifted(found: dict[str, Match], order: list[str], after: dict[str, list[str
         if most > max(0, lifted[epic].weight if epic in lifted else 0):
             lifted[epic] = Match(most, found[epic].words if epic in found else ())
     return lifted
-
-
-def _counts(order: list[str], after: dict[str, list[str]]) -> dict[str, int]:
-    """How many epics wait for each, directly or not: a bit for every epic, in walks of a bounded width."""
-    counts = dict.fromkeys(order, 0)
-    for start in range(0, len(order), _BITS):
-        bits = {epic: 1 << place for place, epic in enumerate(order[start : start + _BITS])}
-        below: dict[str, int] = {}
-        for epic in reversed(order[: start + _BITS]):
-            mask = 0
-            for each in after[epic]:
-                mask |= below.get(each, 0) | bits.get(each, 0)
-            below[epic] = mask
-            counts[epic] += mask.bit_count()
-    return counts
-
-
-def _paths(order: list[str], after: dict[str, list[str]], size: dict[str, int]) -> dict[str, int]:
-    paths: dict[str, int] = {}
-    for epic in reversed(order):
-        paths[epic] = size[epic] + max((paths.get(each, 0) for each in after[epic]), default=0)
-    return paths

@@ -1,4 +1,5 @@
-"""What can be read of the selection of work: for one session or for all, and what can be done at the same time."""
+"""What can be read of planning: what each session should do next, what can be done at the same time, and the board as
+epic_order is given it."""
 
 from __future__ import annotations
 
@@ -7,9 +8,12 @@ from typing import Annotated
 import msgspec
 
 from gemba import clock, wire
+from gemba.action import Nothing
 from gemba.api.read import BIGGEST, Limit, Read, last_event
 from gemba.app import App
+from gemba.personas.board import read_order_input
 from gemba.sessions.at_work import living, living_with
+from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.work.parallel import Batch, choose_batch
 from gemba.work.selecting import Ground, Named, read_ground
 from gemba.work.selection import Ranking, Worker
@@ -73,7 +77,19 @@ def _ranking(ground: Ground, id: str | None, room: int | None, intent: frozenset
     return SessionRanking(**{name: getattr(found, name) for name in Ranking.__struct_fields__}, session_id=id)
 
 
+def epic_order_input(app: App, _query: Nothing) -> EpicOrderInput:
+    with app.database.read() as connection:
+        return read_order_input(connection, app.workspace, clock.now())
+
+
 READS = (
+    Read(
+        "/api/skills/epic_order/input",
+        epic_order_input,
+        Nothing,
+        EpicOrderInput,
+        "The input of epic_order as the board is now: the epics that are to be done, with their signals",
+    ),
     Read(
         "/api/work-items/selection",
         selection,

@@ -1,0 +1,27 @@
+"""The board as epic_order is given it, from one state of the database: work, escalations, what sessions took."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from gemba.config import Workspace
+from gemba.escalations.store import escalations
+from gemba.sessions.at_work import tokens_of
+from gemba.skills.consult.board_input import Asked, input_of
+from gemba.skills.consult.order_input import EpicOrderInput
+from gemba.work.board import read_board
+
+MOST_ASKED = 500  # escalations, the oldest
+
+
+def read_order_input(connection: Connection, workspace: Workspace, now: int) -> EpicOrderInput:
+    """The workspace's epics that are to be done; a Conflict where there is none."""
+    asked = _asked(connection)
+    board = read_board(connection, tokens_of, [one.item for one in asked if one.item is not None])
+    return input_of(board, asked, str(workspace.root), workspace.root.name, now)
+
+
+def _asked(connection: Connection) -> list[Asked]:
+    query = select(escalations).where(~escalations.c.resolved)
+    rows = connection.execute(query.order_by(escalations.c.opened_at, escalations.c.id).limit(MOST_ASKED))
+    return [Asked(row.id, row.kind, row.urgency, row.title or row.text, row.bead_id, row.opened_at) for row in rows]
