@@ -46,6 +46,13 @@ class DiffStat(NamedTuple):
     deletions: int
 
 
+class Commit(NamedTuple):
+    """What a commit says, and the files that it changed."""
+
+    message: str
+    files: tuple[str, ...]
+
+
 class Tree(NamedTuple):
     """Where a folder stands, and which of its files are not as committed: changed, new or gone; ignored ones are not
     among them."""
@@ -99,6 +106,17 @@ def commits_since(folder: str, commit: str, most: int = 20) -> list[str]:
         return []
     told = _ask(folder, "log", f"--max-count={most}", "--format=%h %s", f"{commit}..HEAD", "--")
     return [] if told is None else told.splitlines()
+
+
+def recent_commits(folder: str, most: int = 500, seconds: float = 5.0) -> list[Commit]:
+    """The last commits of the folder's branch, the newest first, without merges; none where git cannot tell."""
+    asked = ("--no-merges", "--name-only", "--relative", "--no-ext-diff", "--no-textconv", "-z", "--format=%x01%B%x02")
+    told = _ask(folder, "log", f"-n{most}", *asked, errors="surrogateescape", seconds=seconds)
+    found = []
+    for part in (told or "").split("\x01")[1:]:
+        message, _, names = part.partition("\x02")
+        found.append(Commit(message, tuple(name for each in names.split("\0") if (name := each.lstrip("\n")))))
+    return found
 
 
 def committed_at(folder: str) -> int | None:

@@ -1,6 +1,8 @@
 """What to do next, from the store to the terminal: who did what, what runs, what is in whose way."""
 
 import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,10 @@ from gemba.work.relations import NewRelation
 from gemba.work.store import ChangeItem, CreateItem, NewItem, change_item, create_item
 from tests.fixtures.api import Api
 from tests.fixtures.operator import Operator
+
+
+def git(*words: str, cwd: Path) -> None:
+    subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True)
 
 
 def add(app: App, title: str, *relations: NewRelation, **facts: Any) -> str:
@@ -179,12 +185,16 @@ def test_the_board_is_the_input_of_epic_order(api: Api, app: App) -> None:
     add(app, "List", NewRelation(Relation.BLOCKS, source=inner), parent=second)
     add(app, "Someday", kind=Kind.EPIC, state=State.BACKLOG)
     asked = api.ask(bead_id=inner)
+    for name, message in (("über.py", f"{inner}: names of all kinds"), ("other.py", "nobody's")):
+        (app.workspace.root / name).write_text("pass\n")
+        git("add", name, cwd=app.workspace.root)
+        git("commit", "-qm", message, cwd=app.workspace.root)
 
     found = api.get("/api/skills/epic_order/input")
 
     one, other = found["candidate_epics"]
     assert (one["epic_id"], one["depends_on_epics"], one["estimated_tokens"]) == (first, [], 500)
-    assert (one["file_space_signature"], one["derived"]["labels"]) == (["src/**"], ["api"])
+    assert (one["file_space_signature"], one["derived"]["labels"]) == (["src/**", "über.py"], ["api"])
     assert one["derived"]["parts"] == {"total": 1, "finished": 0, "ready": 1, "started": 0}
     assert (one["derived"]["frees"], one["derived"]["open_escalations"]) == (1, 1)
     assert (other["epic_id"], other["depends_on_epics"], other["current_rank"]) == (second, [first], 2)

@@ -14,7 +14,7 @@ from gemba.skills.advisor.advise import advise
 from gemba.skills.consult.board_input import Asked, input_of
 from gemba.skills.consult.order_rules import judge_order
 from gemba.work.item import Kind, State
-from gemba.work.signals import Board, Epic, Fact, Finished, Signals, enclosing, measure
+from gemba.work.signals import Board, Epic, Fact, Finished, Signals, enclosing, measure, touched_by
 
 NOW = 1_800_000_000 * clock.SECOND
 HOUR = 3_600 * clock.SECOND
@@ -163,6 +163,19 @@ def test_the_epics_to_be_done_and_what_they_wait_for_are_the_candidates() -> Non
 def test_a_board_without_an_epic_to_be_done_is_refused() -> None:
     with pytest.raises(Conflict, match="there is nothing to put into an order"):
         input_of(board(epic("a", state=State.BACKLOG), task("t", None)), [], "/shop", "shop", NOW)
+
+
+def test_files_of_a_commit_are_those_of_the_items_that_its_message_names() -> None:
+    commits = [
+        ("Index faster (shop-1).", ("src/a.py", "src/b.py")),
+        ("shop-1, shop-2: tests", ("src/b.py", "tests/b.py")),
+        ("shop-10 is another one, and shop-1x", ("web/x.ts",)),
+    ]
+
+    assert touched_by(commits, {"shop-1", "shop-2", "shop-3"}) == {
+        "shop-1": ["src/a.py", "src/b.py", "tests/b.py"],
+        "shop-2": ["src/b.py", "tests/b.py"],
+    }
 
 
 EPICS = tuple("abcdef")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from gemba import clock, wire
+from gemba import clock, git, wire
 from gemba.action import Nothing
 from gemba.api.read import BIGGEST, Limit, Read, last_event
 from gemba.app import App
@@ -78,8 +78,9 @@ def _ranking(ground: Ground, id: str | None, room: int | None, intent: frozenset
 
 
 def epic_order_input(app: App, _query: Nothing) -> EpicOrderInput:
+    commits = git.recent_commits(str(app.workspace.root))
     with app.database.read() as connection:
-        return read_order_input(connection, app.workspace, clock.now())
+        return read_order_input(connection, app.workspace, clock.now(), commits)
 
 
 READS = (

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, select
 
 from gemba.config import Workspace
 from gemba.escalations.store import escalations
+from gemba.git import Commit
 from gemba.sessions.at_work import tokens_of
 from gemba.skills.consult.board_input import Asked, input_of
 from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.work.board import read_board
+from gemba.work.signals import touched_by
 
 MOST_ASKED = 500  # escalations, the oldest
 
 
-def read_order_input(connection: Connection, workspace: Workspace, now: int) -> EpicOrderInput:
-    """The workspace's epics that are to be done; a Conflict where there is none."""
+def read_order_input(
+    connection: Connection, workspace: Workspace, now: int, commits: Sequence[Commit] = ()
+) -> EpicOrderInput:
+    """The workspace's epics that are to be done; a Conflict where there is none. Commits that name an item tell of the
+    files that it is about."""
     asked = _asked(connection)
     board = read_board(connection, tokens_of, [one.item for one in asked if one.item is not None])
+    board = board._replace(touched=touched_by(commits, board.items))
     return input_of(board, asked, str(workspace.root), workspace.root.name, now)
 
 

@@ -8,8 +8,9 @@ are the `derived` of the epics that are put into an order.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ from gemba.work.chains import counts, depths, heaviest, in_order, turned
 from gemba.work.item import FINISHED, Kind, State
 
 MOST_FILES = 200  # of a signature
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Fact(NamedTuple):
@@ -126,6 +129,16 @@ def enclosing(items: Mapping[str, Fact]) -> dict[str, str]:
     """By item the unfinished epic that it is, or else the nearest that it is part of; those in none are left out."""
     found = {id: id if _is_open_epic(items[id]) else epic for id, epic in _within(items).items()}
     return {id: epic for id, epic in found.items() if epic is not None}
+
+
+def touched_by(commits: Iterable[tuple[str, Sequence[str]]], items: Container[str]) -> dict[str, list[str]]:
+    """By item the files of the commits whose message names its id, each once; the first of them are kept."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for message, files in commits:
+        for id in {word.rstrip(".-_") for word in _WORD.findall(message)}:
+            if id in items:
+                found[id] |= dict.fromkeys(files)
+    return {id: list(files)[:MOST_FILES] for id, files in found.items()}
 
 
 class _Chains:
