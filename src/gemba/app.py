@@ -70,7 +70,7 @@ from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
-from gemba.work import claiming, following, relating, undoing
+from gemba.work import claiming, following, importing, relating, undoing
 from gemba.work import store as work
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ ACTIONS: tuple[Action, ...] = (
     *relating.ACTIONS,
     *claiming.ACTIONS,
     *undoing.ACTIONS,
+    *importing.ACTIONS,
     *phases.ACTIONS,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -11,6 +11,7 @@ from gemba.action import Nothing
 from gemba.api.read import BIGGEST, Limit, Read, last_event, open_cursor, seal_cursor, states_in
 from gemba.app import App
 from gemba.work.explain import Explanation, explain, explain_all
+from gemba.work.exporting import issues_after
 from gemba.work.graph import Graph, graph_of
 from gemba.work.history import Change, list_changes
 from gemba.work.item import Kind, State
@@ -68,6 +69,20 @@ class ReadyList(msgspec.Struct, frozen=True):
     unready: list[Explanation] | None = None
 
 
+class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`after` is the id behind which the page starts."""
+
+    after: Words = ""
+    limit: Limit = 500
+
+
+class ExportedWork(msgspec.Struct, frozen=True):
+    """Work items as issues of the `bd` tracker; `next_after` is where the next page starts."""
+
+    issues: list[dict[str, Any]]
+    next_after: str | None
+
+
 class WorkHistory(msgspec.Struct, frozen=True):
     """The changes of an item, newest first; `next_before` is where the next page starts."""
 
@@ -114,6 +129,11 @@ def ready_work(app: App, query: ReadyQuery) -> ReadyList:
     return ReadyList(page.rows, page.total, page.more, seal_cursor(page.next), as_of, unready)
 
 
+def exported_work(app: App, query: ExportQuery) -> ExportedWork:
+    with app.database.read() as connection:
+        return ExportedWork(*issues_after(connection, query.after, query.limit))
+
+
 def explain_work(app: App, _query: Nothing, *, id: str) -> Explanation:
     with app.database.read() as connection:
         return explain(connection, id, clock.now())
@@ -139,6 +159,7 @@ def work_graph(app: App, _query: Nothing, *, id: str) -> Graph:
 READS = (
     Read("/api/work-items", work_items, WorkQuery, WorkList, "Work items, newest first", cached=True),
     Read("/api/work-items/ready", ready_work, ReadyQuery, ReadyList, "What is ready to be worked on", cached=True),
+    Read("/api/work-items/export", exported_work, ExportQuery, ExportedWork, "Work items as issues of the bd tracker"),
     Read("/api/work-items/{id}", work_item, Nothing, WorkItem, "One work item with its relations"),
     Read("/api/work-items/{id}/explain", explain_work, Nothing, Explanation, "Why a work item is not ready"),
     Read("/api/work-items/{id}/relations", work_relations, Nothing, RelationList, "What an item is to others"),

@@ -1253,6 +1253,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/work-items/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Work items as issues of the bd tracker */
+        get: operations["exported_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work-items/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take in issues of another tracker, or again */
+        post: operations["import_items"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/work-items/ready": {
         parameters: {
             query?: never;
@@ -2382,6 +2416,14 @@ export interface components {
             reasons: components["schemas"]["Reason"][];
         };
         /**
+         * ExportedWork
+         * @description Work items as issues of the `bd` tracker; `next_after` is where the next page starts.
+         */
+        ExportedWork: {
+            issues: Record<string, never>[];
+            next_after: string | null;
+        };
+        /**
          * ExtendClaim
          * @description The owner's claim (yours, unless it is said) lasts so long from now on.
          */
@@ -2575,6 +2617,35 @@ export interface components {
          */
         HoldState: "fixed" | "held" | "lapsed" | "overridden" | "used";
         /**
+         * ImportItems
+         * @description Issues in the shape of the `bd` tracker, and by issue the dependencies that stand apart from them.
+         *
+         *         `name` is where they come from. With `prefer` file a line also wins over what was changed here after it.
+         */
+        ImportItems: {
+            name: string;
+            /** @default [] */
+            issues?: Record<string, never>[];
+            /** @default {} */
+            apart?: {
+                [key: string]: Record<string, never>[];
+            };
+            /**
+             * @default newer
+             * @enum {unknown}
+             */
+            prefer?: "file" | "newer";
+        };
+        /**
+         * Imported
+         * @description What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made.
+         */
+        Imported: {
+            outcomes: components["schemas"]["Outcome"][];
+            unchanged: number;
+            left_out: components["schemas"]["LeftOut"][];
+        };
+        /**
          * InputEnvelope
          * @description Everything a turn begins with.
          */
@@ -2605,6 +2676,17 @@ export interface components {
          * @enum {unknown}
          */
         Kind: "bug" | "chore" | "decision" | "epic" | "feature" | "milestone" | "task";
+        /**
+         * LeftOut
+         * @description A dependency that was not made, and why.
+         */
+        LeftOut: {
+            issue_id: string;
+            type: string;
+            depends_on_id: string;
+            code: string;
+            reason: string;
+        };
         /**
          * Lifecycle
          * @enum {unknown}
@@ -3008,6 +3090,20 @@ export interface components {
             kind: "budget_overrun" | "dep_cycle" | "missing_signal" | "parallel_conflict";
             epic_ids: string[];
             detail: string;
+        };
+        /**
+         * Outcome
+         * @description What became of an issue, by its place among those given, or -1; a `reason` where it is not as one would think.
+         */
+        Outcome: {
+            place: number;
+            id: string | null;
+            /** @enum {unknown} */
+            outcome: "changed" | "created" | "kept" | "refused";
+            /** @default [] */
+            fields?: string[];
+            /** @default null */
+            reason?: string | null;
         };
         /**
          * Overturn
@@ -7527,6 +7623,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkItem"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exported_work: {
+        parameters: {
+            query?: {
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExportedWork"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_items: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportItems"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
                 };
             };
             /** @description Refused */

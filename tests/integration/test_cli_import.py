@@ -1,0 +1,146 @@
+"""`gemba import`, `gemba export` and `gemba sync` at a terminal; with a server and without."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixtures.operator import Operator
+
+REALISTIC = Path(__file__).parents[1] / "fixtures" / "beads" / "issues.jsonl"
+
+
+def issue(id: str, *deps: tuple[str, str], **more: Any) -> str:
+    links = [{"issue_id": id, "depends_on_id": other, "type": kind} for kind, other in deps]
+    moments = {"created_at": "2025-01-09T12:00:00Z", "updated_at": "2025-01-10T12:00:00Z"}
+    return json.dumps({"id": id, "title": f"Issue {id}", "status": "open", **moments, "dependencies": links, **more})
+
+
+def write(operator: Operator, name: str, *lines: str) -> str:
+    path = operator.workspace / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return name
+
+
+def test_a_file_is_imported_once_and_goes_out_as_it_came(operator: Operator) -> None:
+    many = len(REALISTIC.read_text().splitlines())
+
+    assert operator.ok("import", "beads", str(REALISTIC)) == f"{many} made, 0 changed, 0 unchanged.\n"
+    assert operator.ok("import", "beads", str(REALISTIC)) == f"0 made, 0 changed, {many} unchanged.\n"
+    assert operator.ok("export", "beads", "--output", "out.jsonl") == f"{many} issues in out.jsonl\n"
+    out = [json.loads(line) for line in (operator.workspace / "out.jsonl").read_text().splitlines()]
+    came = [json.loads(line) for line in REALISTIC.read_text().splitlines()]
+    assert out == sorted(came, key=lambda each: each["id"])
+    assert operator.ok("export", "beads") == (operator.workspace / "out.jsonl").read_text()
+    assert operator.ok("import", "beads", "out.jsonl").endswith(f" {many} unchanged.\n")
+    assert "Build the index" in operator.ok("ready")
+
+
+def test_bad_lines_are_named_the_others_imported_and_with_strict_nothing_is(operator: Operator) -> None:
+    lines = (issue("x-1"), "{oops", issue("x-2", priority=9), issue("x-3", ("blocks", "x-1"), ("blocks", "x-0")))
+    write(operator, "i.jsonl", *lines)
+
+    strict = operator.run("import", "beads", "i.jsonl", "--strict")
+    assert (strict.returncode, strict.stdout.splitlines()[-1]) == (1, "Nothing was imported.")
+    assert operator.ok("export", "beads") == ""
+    done = operator.run("import", "beads", "i.jsonl")
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        "bad: i.jsonl:2: it is not JSON: JSON is malformed: object keys must be strings (byte 1)",
+        "bad: i.jsonl:3: priority is 9; allowed: 0 to 4",
+        "left out: x-3 blocks x-0: there is no such item",
+        "2 made, 0 changed, 0 unchanged, 2 bad.",
+    ]
+    told = json.loads(operator.run("import", "beads", "i.jsonl", "--json").stdout)
+    assert (told["created"], told["unchanged"], [row["line"] for row in told["bad"]]) == (0, 2, [2, 3])
+    assert told["left_out"][0]["code"] == "unknown_item"
+
+
+def test_what_names_something_further_down_in_a_long_file_is_made_all_the_same(alone: Operator) -> None:
+    far = 2_100
+    lines = [issue("n-0", ("related", f"n-{far}"), ("discovered-from", f"n-{far - 1}"))]
+    lines += [issue(f"n-{n}") for n in range(1, far + 1)]
+    write(alone, "i.jsonl", *lines)
+
+    assert alone.ok("import", "beads", "i.jsonl") == f"{far + 1:,} made, 0 changed, 0 unchanged.\n"
+    relations = json.loads(alone.ok("item", "show", "n-0", "--json"))["relations"]
+    assert {each["kind"] for each in relations} == {"relates-to", "discovered-from"}
+
+
+def test_a_change_made_here_later_than_the_file_is_kept_and_named(served: Operator) -> None:
+    write(served, "i.jsonl", issue("x-1"))
+    served.ok("import", "beads", "i.jsonl")
+    served.ok("item", "edit", "x-1", "--title", "Better words")
+    write(served, "i.jsonl", issue("x-1", priority=0))
+
+    kept = served.ok("import", "beads", "i.jsonl").splitlines()
+    assert kept[0].startswith("kept: x-1 (i.jsonl:1): it was changed here at ")
+    assert kept[1] == "0 made, 0 changed, 0 unchanged, 1 kept as they are here."
+    assert "1 changed" in served.ok("import", "beads", "i.jsonl", "--prefer-file")
+    assert json.loads(served.ok("item", "show", "x-1", "--json"))["title"] == "Issue x-1"
+    assert "import" in served.ok("item", "history", "x-1")
+
+
+def test_a_sheet_and_a_checklist_become_items_and_ticks_become_changes(served: Operator) -> None:
+    write(served, "plan.csv", "id,title,type,blocked_by", "s-1,Index,feature,", "s-2,Query,,s-1")
+    write(served, "TODO.md", "# M5 Launch", "- [ ] Invite", "  - [ ] Find a room")
+
+    assert served.ok("import", "csv", "plan.csv") == "2 made, 0 changed, 0 unchanged.\n"
+    assert served.ok("import", "md", "TODO.md") == "3 made, 0 changed, 0 unchanged.\n"
+    write(served, "TODO.md", "# M5 Launch", "- [ ] Invite", "  - [x] Find a room")
+    assert served.ok("import", "md", "TODO.md") == "0 made, 1 changed, 2 unchanged.\n"
+    assert json.loads(served.ok("item", "list", "--state", "done", "--json"))["items"][0]["title"] == "Find a room"
+    assert "blocked by s-1" in served.ok("ready", "--explain", "s-2")
+    assert served.ok("item", "add", "More", "--kind", "milestone").endswith(": M6 More\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("import", "beads", "none.jsonl"), 1, "none.jsonl: No such file or directory"),
+        (("import", "beads", "."), 1, ". is a folder; give the file in it"),
+        (("import", "csv", "empty.csv"), 1, "empty.csv:1: the first row names the columns"),
+        (("import", "beads"), 2, "Missing argument 'FILE...'"),
+        (("export", "beads", "--output", "no/where.jsonl"), 1, "No such file or directory"),
+        (("sync", "--once"), 1, ".beads has no issues.jsonl"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(alone: Operator, words: tuple[str, ...], code: int, said: str) -> None:
+    write(alone, "empty.csv")
+
+    assert said in alone.refused(*words, code=code)
+
+
+def test_sync_takes_in_what_is_there_and_tells_of_each_change_in_a_line(operator: Operator) -> None:
+    write(operator, ".beads/issues.jsonl", issue("x-1"))
+    syncing = operator.watch("sync")
+    syncing.until(r"^Watching .*\.beads; Ctrl-C ends it\.$")
+    assert syncing.line() == "made x-1: Issue x-1"
+    assert syncing.line() == "1 made, 0 changed, 0 unchanged."
+
+    (operator.workspace / ".beads" / "beads.db-wal").write_text("somebody else's")
+    write(operator, ".beads/new", issue("x-1", status="closed"), issue("x-2", ("blocks", "x-9")))
+    (operator.workspace / ".beads" / "new").replace(operator.workspace / ".beads" / "issues.jsonl")
+    assert syncing.line() == "made x-2: Issue x-2"
+    assert syncing.line().startswith("changed x-1: state")
+    assert syncing.line() == "left out: x-2 blocks x-9: there is no such item"
+    syncing.until("^1 made, 1 changed, 0 unchanged")
+    dep = {"issue_id": "x-2", "depends_on_id": "x-1", "type": "blocks"}
+    write(operator, ".beads/dependencies.jsonl", json.dumps(dep), "{oops")
+    assert syncing.line() == "changed x-2: relations"
+    assert syncing.line().startswith("bad: dependencies.jsonl:2: it is not JSON")
+
+    assert syncing.interrupt()[::2] == (0, "")
+
+
+def test_sync_waits_for_a_folder_that_is_not_there_yet_and_once_ends_by_itself(alone: Operator) -> None:
+    syncing = alone.watch("sync", "later", "--json")
+    write(alone, "later/beads.jsonl", issue("x-1"))
+
+    told = json.loads(syncing.line())
+    assert (told["outcome"], told["id"], told["line"]) == ("created", "x-1", 1)
+    assert syncing.interrupt()[::2] == (0, "")
+    assert alone.ok("sync", "later", "--once") == "0 made, 0 changed, 1 unchanged.\n"
