@@ -19,7 +19,7 @@ from gemba.errors import Invalid
 from gemba.store.database import Transaction
 from gemba.store.lists import among
 from gemba.work.batch import Given, insert_many
-from gemba.work.interchange.issue import KEPT, Issue, Kept, read_issue, read_link
+from gemba.work.interchange.issue import KEPT, Issue, read_issue, read_link
 from gemba.work.item import FINISHED, Cause, clean_extras
 from gemba.work.items import alone
 from gemba.work.joining import LeftOut, join_new
@@ -101,7 +101,7 @@ def _read(body: ImportItems, outcomes: list[Outcome]) -> list[tuple[int, Issue]]
                 raise Invalid(f"{issue.id} is given twice", code="repeated_id")
             for each in body.apart.get(issue.id, ()):
                 read_link(each, issue.id, f"/apart/{issue.id}")
-            clean_extras({KEPT: {"line": issue.line, "apart": body.apart.get(issue.id, [])}}, "what is kept of it")
+            _kept(issue, body)
             seen.add(issue.id)
             found.append((place, issue))
         except Invalid as error:
@@ -119,27 +119,30 @@ def _insert(
 ) -> None:
     if not new:
         return
-    apart = {issue.id: body.apart.get(issue.id, []) for _, issue in new}
     links = {
-        issue.id: [*issue.links, *(read_link(each, issue.id, "apart") for each in apart[issue.id])] for _, issue in new
+        issue.id: [*issue.links, *(read_link(each, issue.id, "apart") for each in body.apart.get(issue.id, ()))]
+        for _, issue in new
     }
     joined = join_new(tx.connection, links)
     given: list[Given] = []
     for place, issue in new:
         missing = joined.left_out.get(issue.id, [])
-        kept = Kept(
-            line=issue.line,
-            digest=issue.digest,
-            version=1,
-            apart=apart[issue.id],
-            left_out=[(each.type, each.depends_on_id) for each in missing],
-        )
-        extras = clean_extras({KEPT: msgspec.to_builtins(kept)}, "extras")
+        extras = _kept(issue, body, missing)
         values = {**issue.values, "parent": joined.parents.get(issue.id), "extras": extras}
         given.append(Given(issue.id, values, _past(tx, issue)))
         outcomes.append(Outcome(place, issue.id, "created"))
         left_out += missing
     insert_many(tx, given, joined.edges)
+
+
+def _kept(issue: Issue, body: ImportItems, missing: Sequence[LeftOut] = ()) -> dict[str, Any]:
+    """The extras of a new item; an Invalid where they are more than an item can have."""
+    kept: dict[str, Any] = {"line": issue.line, "digest": issue.digest, "version": 1}
+    if issue.id in body.apart:
+        kept["apart"] = body.apart[issue.id]
+    if missing:
+        kept["left_out"] = [[each.type, each.depends_on_id] for each in missing]
+    return clean_extras({KEPT: kept}, "what is kept of it")
 
 
 def _past(tx: Transaction, issue: Issue) -> dict[str, Any]:

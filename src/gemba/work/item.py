@@ -217,15 +217,23 @@ def clean_words(words: Iterable[str], pointer: str, most: int = LONGEST_WORD) ->
 
 def clean_extras(extras: dict[str, Any], pointer: str) -> dict[str, Any]:
     """A document of others' making: bounded in size and depth, otherwise as it is."""
-    if wire.is_deeper(extras, wire.MAX_DEPTH):
+    try:
+        data = msgspec.json.encode(extras)
+    except (UnicodeEncodeError, RecursionError):  # it has half a character, or no bottom
+        data = b""
+    # What the text cannot be is not looked for in every part: imports bring thousands of these.
+    if (not data or data.count(b"[") + data.count(b"{") > wire.MAX_DEPTH) and wire.is_deeper(extras, wire.MAX_DEPTH):
         raise Invalid(
             f"{pointer} is nested more than {wire.MAX_DEPTH} levels deep",
             code="invalid_value",
             pointer=pointer,
             allowed=f"{wire.MAX_DEPTH} levels",
         )
-    kept: dict[str, Any] = _storable(extras)
-    size = len(msgspec.json.encode(kept))
+    kept = extras
+    if not data or b"\\u0000" in data:
+        kept = _storable(extras)
+        data = msgspec.json.encode(kept)
+    size = len(data)
     if size > LARGEST_EXTRAS:
         raise Invalid(
             f"{pointer} has {size:,} bytes; allowed: up to {LARGEST_EXTRAS:,}",

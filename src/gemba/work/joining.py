@@ -80,7 +80,7 @@ def decide(links: Mapping[str, Sequence[Link]], above: Mapping[str, str | None])
     # Families first: where one of the two has to go, the work stays in its place.
     edges = sorted(made, key=lambda ends: ends[1] is not Relation.PARENT_CHILD)
     closing = circles([ends for ends in edges if ends[0] in links])
-    waits = _waits(set(edges) - set(closing))
+    waits = _waits(set(edges) - set(closing)) if closing else {}
     for ends in closing:
         link = made.pop(ends)
         leave(link, "cycle", _circle(waits, ends))

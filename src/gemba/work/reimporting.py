@@ -55,7 +55,12 @@ class Known(NamedTuple):
 def import_again(tx: Transaction, one: Known, prefer: str, left_out: list[LeftOut]) -> Outcome | None:
     """Carry out what is new; None where nothing is."""
     row, issue, reason = one.row, one.issue, None
-    kept = kept_of(value_of(row, "extras"))
+    extras: dict[str, Any] = value_of(row, "extras")
+    found = extras.get(KEPT)
+    known = found if isinstance(found, dict) else {}
+    if issue is not None and known.get("digest") == issue.digest and not one.apart and not known.get("left_out"):
+        return None  # as most lines are that come again
+    kept = kept_of(extras)
     apart = [*kept.apart, *(each for each in one.apart if each not in kept.apart)]
     if issue is not None and kept.digest != issue.digest:
         if not kept.digest and issue_of(tx.connection, row) == one.given:

@@ -67,6 +67,7 @@ LINKS = {
     "discovered-from": Relation.DISCOVERED_FROM,
 }
 TYPES = {Relation.RELATES_TO: "related"} | {kind: str(kind) for kind in Relation if kind is not Relation.RELATES_TO}
+_KINDS = {str(kind): kind for kind in Kind}
 # Long texts that are stored to the letter are not kept a second time.
 _TO_THE_LETTER = {"id": "id", "title": "title", "description": "description", "acceptance_criteria": "acceptance"}
 _WAITS = (Relation.BLOCKS, Relation.PARENT_CHILD)
@@ -82,6 +83,9 @@ class OurPart(msgspec.Struct, frozen=True, kw_only=True):
     user_order: Order | None = None
     repository: str | None = None
     retro: Retro = Retro.NONE
+
+
+_NOTHING_OURS = OurPart()
 
 
 class Kept(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -147,8 +151,8 @@ def read_issue(given: dict[str, Any]) -> Issue:
         "priority": _priority(given.get("priority")),
         "labels": clean_words(_labels(given.get("labels")), "labels"),
         "assignee": clean_word(assignee[:LONGEST_WORD], "assignee") if assignee.strip() else None,
-        "targets": clean_words(ours.targets, f"{OURS}/targets", LONGEST_TARGET),
-        "concepts": clean_words(ours.concepts, f"{OURS}/concepts"),
+        "targets": clean_words(ours.targets, f"{OURS}/targets", LONGEST_TARGET) if ours.targets else [],
+        "concepts": clean_words(ours.concepts, f"{OURS}/concepts") if ours.concepts else [],
         "estimated_tokens": ours.estimated_tokens,
         "user_order": ours.user_order,
         "repository": clean_word(ours.repository, f"{OURS}/repository") if ours.repository else None,
@@ -194,7 +198,8 @@ def read_link(given: Any, id: str | None, pointer: str) -> Link:
     if id is not None and issue != id:
         raise _wrong(f"{pointer}/issue_id", issue, f"{id}, on whose line it stands")
     other = check_id(_text(given, "depends_on_id", pointer), f"{pointer}/depends_on_id")
-    return Link(issue, clean_word(_text(given, "type", pointer) or "blocks", f"{pointer}/type"), other)
+    type_ = _text(given, "type", pointer) or "blocks"
+    return Link(issue, type_ if type_ in LINKS else clean_word(type_, f"{pointer}/type"), other)
 
 
 def kept_of(extras: dict[str, Any]) -> Kept:
@@ -228,7 +233,7 @@ def _name(given: dict[str, Any], name: str) -> str | None:
 
 def _kind(word: str) -> Kind:
     """A type that Gemba does not know is a task here."""
-    return Kind(word) if word in list(Kind) else Kind.TASK
+    return _KINDS.get(word, Kind.TASK)
 
 
 def _priority(value: Any) -> int:
@@ -250,17 +255,19 @@ def _labels(value: Any) -> list[str]:
 def _moment(given: dict[str, Any], name: str) -> int | None:
     """When; one without a zone, or before 1970 as programs write "never", is not said."""
     text = _text(given, name)
-    try:
-        datetime.fromisoformat(text or "2000-01-01")
-    except ValueError:
-        raise _wrong(name, text, "a moment such as 2025-01-31T12:00:00Z") from None
-    return clock.parse(text) if text else None
+    moment = clock.parse(text) if text else None
+    if moment is None and text:
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            raise _wrong(name, text, "a moment such as 2025-01-31T12:00:00Z") from None
+    return moment
 
 
 def _ours(given: Any) -> OurPart:
     """Somebody else's field of that name is left alone."""
     if not isinstance(given, dict):
-        return OurPart()
+        return _NOTHING_OURS
     try:
         return msgspec.convert(given, OurPart)
     except msgspec.ValidationError as error:
