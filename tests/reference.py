@@ -16,6 +16,7 @@ from gemba.escalations.escalation import MACHINE
 from gemba.event import NAMES
 from gemba.handoff import approval, status
 from gemba.handoff.reference import reference_page
+from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.work import item
 
@@ -83,6 +84,10 @@ def moves() -> str:
     return f"```mermaid\n{item.MACHINE.diagram()}\n```\n"
 
 
+def consults() -> str:
+    return f"```mermaid\n{CONSULT.diagram()}\n```\n"
+
+
 def urgencies() -> str:
     rows = [f"| {kind} | {' | '.join(_urgency(kind, mode) for mode in wire.MODES)} |" for kind in wire.KINDS]
     return "\n".join([f"| | {' | '.join(wire.MODES)} |", f"|---|{'---|' * len(wire.MODES)}", *rows, ""])
@@ -113,6 +118,7 @@ BLOCKS = {
     "handoff": reference_page,
     "order": order,
     "moves": moves,
+    "consults": consults,
 }
 
 

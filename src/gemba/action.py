@@ -8,8 +8,11 @@ meanwhile; the verb gets what it returns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Annotated, Any, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
@@ -22,6 +25,8 @@ class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Action(NamedTuple):
+    """One row. The fields of `in_query` are fields of the body, too: what the query gives goes before that."""
+
     path: str
     verb: Callable[..., Any]
     body: type[msgspec.Struct]
@@ -30,6 +35,22 @@ class Action(NamedTuple):
     method: str = "POST"
     prepare: Callable[..., Any] | None = None
     status: int = 200  # of the answer, when it is done
+    in_query: type[msgspec.Struct] = Nothing
 
     def prepared(self, surroundings: Mapping[str, Any], body: Any, **ids: str) -> Any:
         return body if self.prepare is None else self.prepare(surroundings, body, **ids)
+
+    def ids_in(self, path: str) -> dict[str, str] | None:
+        """The ids that stand in a path of this action; None where it is another one's."""
+        return ids_in(self.path, path)
+
+
+def ids_in(pattern: str, path: str) -> dict[str, str] | None:
+    """What stands in a path for the names of a pattern; None where they do not fit."""
+    found = _compiled(pattern).fullmatch(path)
+    return None if found is None else {name: unquote(value) for name, value in found.groupdict().items()}
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern))

@@ -48,7 +48,7 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import holding, phases
+from gemba.personas import applying, consult_flows, consult_lines, consult_records, consulting, holding, phases
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.file import read_personas
 from gemba.sessions import inputs, releasing, starting
@@ -95,6 +95,8 @@ ACTIONS: tuple[Action, ...] = (
     *undoing.ACTIONS,
     *importing.ACTIONS,
     *phases.ACTIONS,
+    *consulting.ACTIONS,
+    *applying.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -112,6 +114,8 @@ _SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
 # What waits for a dialog, or for its agent to come up, can be typed then.
 _INPUTS = Filter(frozenset({"input.wanted", "permission_settled", "session_transition"}))
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
+# What changes which records must be on disk.
+_CONSULTS = Filter(frozenset({"consult.started", "consult.applied", "consult.finished", "consult.closed"}))
 _RETRY_SECONDS = 2.0
 _STALL_SECONDS = 30.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run
@@ -133,7 +137,9 @@ class App:
         self.policies = open_policies(settings, workspace)
         project = partial(projection.project, origin=self.origin, policies=self.policies)
         follow = partial(following.project, role_of=role_of)
-        self.ingest = Ingest(database, home / "sessions", self.origin, workspace.root, [project, follow])
+        self.ingest = Ingest(
+            database, home / "sessions", self.origin, workspace.root, [project, consult_lines.project, follow]
+        )
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
         self.reply_trouble: str | None = None
@@ -160,6 +166,9 @@ class App:
         self.personas = read_personas(workspace, SKILLS)
         guards = {"transition_guards": [holding.guard_item], "cards": holding.CARDS}
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
+        database.surroundings.update(consults=settings.consults, actions=ACTIONS)
+        self.consult_flows = consult_flows.ConsultFlows(database)
+        self.record_trouble: str | None = None
         database.on_commit.append(self.signal.tell)
 
     @classmethod
@@ -192,6 +201,7 @@ class App:
         self.ingest.drain()
         self._ring()
         self.keeping.keep()
+        self.see_to_consults()
         self.looking.look_at_ended()
         self.write_replies()
 
@@ -200,6 +210,17 @@ class App:
         if trouble and trouble != self.reply_trouble:  # said once, not at every attempt
             log.warning("replies wait to be written, trying again", reason=trouble)
         self.reply_trouble = trouble
+
+    def see_to_consults(self) -> None:
+        """Answer what waits for the built-in advisor, end what is overdue, write records: without a server."""
+        self.consult_flows.catch_up()
+        self.write_records()
+
+    def write_records(self) -> None:
+        trouble = consult_records.write_records(self.database, self.home, self.origin)
+        if trouble and trouble != self.record_trouble:
+            log.warning("records of consults wait to be written, trying again", reason=trouble)
+        self.record_trouble = trouble
 
     def lay_down_envelopes(self) -> None:
         """What whoever dispatched did not live to do: the files of what is not complete are there."""
@@ -217,6 +238,7 @@ class App:
             older_than = now - keep.keep_days * clock.DAY
             events.prune(tx.connection, older_than=older_than, keep_at_most=keep.keep_at_most)
             confirmations.prune(tx, now)
+            consulting.close_old(tx)
             notices.prune(tx, older_than)
             self.ingest.forget_old(tx, older_than)
 
@@ -245,6 +267,7 @@ class App:
                         self._type_to_agents(hub),
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
+                        self._record_consults(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
                         self._tidy_hourly(),
@@ -267,8 +290,15 @@ class App:
         lease = self.settings.flows.lease_seconds * clock.SECOND
         root = self.workspace.root
         checks = handoff_flows.HandoffFlows(self.database, self.origin, root, lambda: self.ingest.drain())
-        table = {**flows.table, **approval_flows.TABLE, **handoff_frames.TABLE, **checks.table}
-        news = Filter(NEWS.names | approval_flows.NEWS.names | handoff_frames.NEWS.names | handoff_flows.NEWS.names)
+        table = {
+            **flows.table,
+            **approval_flows.TABLE,
+            **handoff_frames.TABLE,
+            **checks.table,
+            **self.consult_flows.table,
+        }
+        others = (approval_flows, handoff_frames, handoff_flows, consult_flows)
+        news = Filter(NEWS.names.union(*(each.NEWS.names for each in others)))
         with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:
             file = self.workspace.flows_file
             engine = engine_type(self.database, file, name, table, news, lease, origin=self.origin)
@@ -320,6 +350,14 @@ class App:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_RETRY_SECONDS if self.reply_trouble else None):
                     await hub.wait_for(seen, _REPLIES)
+
+    async def _record_consults(self, hub: Hub) -> None:
+        while True:
+            seen = hub.last
+            await patiently(self.write_records, "records")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_RETRY_SECONDS if self.record_trouble else None):
+                    await hub.wait_for(seen, _CONSULTS)
 
     async def _ring_alarms(self, hub: Hub) -> None:
         while True:

@@ -173,6 +173,15 @@ class WorkSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
+class ConsultSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[consults]`: who answers where neither a request nor a persona says it (`builtin`: the advisor that needs no
+    model), how long one may take, and how long its lines can be applied."""
+
+    agent_type: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_ID)] = "builtin"
+    timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=86_400)] = 600
+    applicable_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] = 7
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
@@ -185,6 +194,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attention: AttentionSettings = AttentionSettings()
     handoff: HandoffSettings = HandoffSettings()
     work: WorkSettings = WorkSettings()
+    consults: ConsultSettings = ConsultSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
 

@@ -11,11 +11,14 @@ A message is one sentence for a person: what was wrong, what was found, what is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 
 class GembaError(Exception):
-    """The base: a readable message, a stable code, and where the fault lies when it lies in a document."""
+    """The base: a readable message, a stable code, and where the fault lies when it lies in a document. `status` is
+    what HTTP answers; a kind of its own may have another one than its parent."""
+
+    status: ClassVar[int]
 
     def __init__(
         self,
@@ -39,14 +42,22 @@ class GembaError(Exception):
 class Invalid(GembaError):
     """A document, flag or file that does not fit its type."""
 
+    status = 422
+
 
 class NotFound(GembaError):
     """An id that names nothing."""
+
+    status = 404
 
 
 class Conflict(GembaError):
     """A request that the present state does not allow; `extra` shows that state."""
 
+    status = 409
+
 
 class Unusable(GembaError):
     """A file, folder, database, socket or program that Gemba needs and cannot use."""
+
+    status = 503

@@ -81,6 +81,11 @@ NAMES = {
     "phase.changed": "the project is in another phase",
     "purview.held": "a purview asks about a change of work; a blocking one holds it until somebody answers",
     "purview.advised": "a change of work was made that an advisory purview is concerned with, and why",
+    "consult.started": "a persona is asked for advice, or its prompt was made and nothing else",
+    "consult.lines": "lines of a consult came: those that were taken, and how many were not",
+    "consult.applied": "somebody applied a line of a consult, or recorded that they did",
+    "consult.finished": "a consult is over: completed, failed, timed_out or cancelled; what it took",
+    "consult.closed": "nothing of a consult can be applied any more",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }
 

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from gemba import clock, wire
-from gemba.action import Action, Nothing
+from gemba.action import Action
 from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
 from gemba.api.problem import problem, problem_of
@@ -63,12 +63,15 @@ def read_route(app: App, read: Read, cache: Cache) -> Route:
 def action_route(app: App, action: Action) -> Route:
     async def endpoint(request: Request) -> Response:
         confirm_id = _confirm_id(request)
-        decode_query(request.scope["query_string"], Nothing)
+        raw_query = request.scope["query_string"]
+        asked = decode_query(raw_query, action.in_query)
         data = await read_body(request, app.settings.server.max_body_bytes)
-        body = decode_body(data, action.body)
+        body = _with_query(decode_body(data, action.body), asked)
         ids = _ids(request)
         operator: str = request.scope[OPERATOR_KEY]
-        told = (operator.encode(), request.method.encode(), request.scope["path"].encode(), data)
+        told = [operator.encode(), request.method.encode(), request.scope["path"].encode(), data]
+        if raw_query:
+            told.append(raw_query)
         fingerprint = hashlib.sha256(b"\0".join(told)).hexdigest()
 
         def run() -> Answer:
@@ -92,6 +95,11 @@ def action_route(app: App, action: Action) -> Route:
         return Response(answer.body, answer.status, headers, media_type="application/json")
 
     return Route(action.path, guarded(endpoint), methods=[action.method])
+
+
+def _with_query(body: msgspec.Struct, asked: msgspec.Struct) -> msgspec.Struct:
+    given = {name: value for name, value in msgspec.structs.asdict(asked).items() if value is not msgspec.UNSET}
+    return msgspec.structs.replace(body, **given) if given else body
 
 
 def guarded(endpoint: Endpoint) -> Endpoint:

@@ -84,7 +84,7 @@ def _action(action: Action, schema_of: dict[Any, Any]) -> dict[str, Any]:
     return {
         "operationId": action.verb.__name__,
         "summary": action.summary,
-        "parameters": [*_path_parameters(action.path), _CONFIRM],
+        "parameters": [*_path_parameters(action.path), *_query_parameters(action.in_query), _CONFIRM],
         "requestBody": {
             "required": action.body is not Nothing,
             "content": {"application/json": {"schema": schema_of[action.body]}},

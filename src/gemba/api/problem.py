@@ -7,12 +7,9 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
-from gemba.skills.consult.reading import InputMisfit
+from gemba.errors import GembaError
 
 MEDIA_TYPE = "application/problem+json"
-
-STATUS: dict[type[GembaError], int] = {InputMisfit: 400, Invalid: 422, NotFound: 404, Conflict: 409, Unusable: 503}
 
 TITLES = {
     400: "Bad request",
@@ -25,8 +22,10 @@ TITLES = {
     415: "Unsupported media type",
     421: "Wrong host",
     422: "Does not fit",
+    424: "The action was refused",
     428: "Confirm id needed",
     500: "Internal error",
+    502: "Could not be started",
     503: "Unavailable",
 }
 
@@ -57,9 +56,8 @@ def problem(status: int, code: str, detail: str, *, headers: dict[str, str] | No
 
 
 def problem_of(error: GembaError) -> Response:
-    status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
     return problem(
-        status,
+        error.status,
         error.code,
         error.message,
         pointer=error.pointer,

@@ -23,7 +23,15 @@ from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.operators import OPERATOR, token_of
 from gemba.text import storable
 
-_KINDS: dict[int, type[GembaError]] = {404: NotFound, 409: Conflict, 422: Invalid, 503: Unusable}
+_KINDS: dict[int, type[GembaError]] = {
+    400: Invalid,
+    403: Invalid,
+    404: NotFound,
+    409: Conflict,
+    422: Invalid,
+    424: Conflict,
+    503: Unusable,
+}
 _TIMEOUT_SECONDS = 30.0
 _PAGE = 500
 

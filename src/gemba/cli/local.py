@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import unquote
 
 import msgspec
 
+from gemba.action import ids_in
 from gemba.api.decode import decode_body, decode_query
 from gemba.api.routes import READS
 from gemba.app import ACTIONS, App
@@ -37,7 +36,7 @@ class LocalDoor:
 
     def get(self, path: str, **query: str | int | None) -> Any:
         for read in READS:
-            ids = _match(read.path, path)
+            ids = ids_in(read.path, path)
             if ids is not None:
                 if read.personal:
                     ids["operator"] = self._operator
@@ -54,7 +53,7 @@ class LocalDoor:
 
     def _act(self, method: str, path: str, body: dict[str, Any]) -> Any:
         for action in ACTIONS:
-            ids = _match(action.path, path)
+            ids = action.ids_in(path)
             if ids is not None and action.method == method:
                 checked = decode_body(encode_body(body), action.body)
                 prepared = action.prepared(self._app.database.surroundings, checked, **ids)
@@ -62,6 +61,7 @@ class LocalDoor:
                     with self._app.database.transaction(self._operator) as tx:
                         result = action.verb(tx, prepared, **ids)
                     self._app.keeping.keep()
+                    self._app.see_to_consults()
                     self._app.write_replies()
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")
@@ -116,8 +116,3 @@ def open_local(workspace: Workspace, settings: Settings, home: Path, operator: s
         yield LocalDoor(app, operator)
     finally:
         app.close()
-
-
-def _match(pattern: str, path: str) -> dict[str, str] | None:
-    found = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern), path)
-    return None if found is None else {name: unquote(value) for name, value in found.groupdict().items()}

@@ -311,6 +311,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/consults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was asked of personas, newest first */
+        get: operations["consults"];
+        put?: never;
+        /** Ask a persona for advice, or see what it would be told */
+        post: operations["begin_consult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consults/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One consult: its prompt, its lines, what was applied */
+        get: operations["consult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consults/{id}/apply/{idx}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Carry out what a line suggests, once */
+        post: operations["apply_line"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consults/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a consult; what came stays */
+        post: operations["cancel_consult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/consults/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that no more of it is applied */
+        post: operations["close_consult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/context": {
         parameters: {
             query?: never;
@@ -1678,6 +1764,13 @@ export interface components {
             contract: string;
             revision: number;
         };
+        /** AppliedLine */
+        AppliedLine: {
+            idx: number;
+            at: string;
+            by: string;
+            outcome: components["schemas"]["ConsultOutcome"];
+        };
         /** AppliedWarning */
         AppliedWarning: {
             pointer: string;
@@ -1691,6 +1784,14 @@ export interface components {
             payload: Record<string, never>;
             /** @default false */
             strict?: boolean;
+        };
+        /**
+         * ApplyLine
+         * @description With `record_only` the action is not carried out: somebody did it by hand.
+         */
+        ApplyLine: {
+            /** @default false */
+            record_only?: boolean;
         };
         /**
          * Approval
@@ -2071,6 +2172,16 @@ export interface components {
             tokens_consumed?: number | null;
         };
         /**
+         * Composed
+         * @description A whole prompt, and what it is made of.
+         */
+        Composed: {
+            text: string;
+            tokens: number;
+            cap: number;
+            layers: components["schemas"]["Layer"][];
+        };
+        /**
          * Conflict
          * @description Two items that must not run at the same time, the better one first, and the globs by which they meet.
          */
@@ -2092,6 +2203,61 @@ export interface components {
             max_latency_seconds?: number | null;
             /** @default null */
             min_confidence?: number | null;
+        };
+        /**
+         * ConsultDetail
+         * @description A consult in full. `source` is archived once nothing of it can be applied; nothing is lost by that.
+         */
+        ConsultDetail: {
+            id: string;
+            persona_id: string;
+            skill_id: string;
+            workspace: string;
+            working_dir: string;
+            repository: string | null;
+            status: components["schemas"]["ConsultStatus"];
+            started_at: string;
+            ended_at: string | null;
+            line_count: number;
+            line_error_count: number;
+            model: string | null;
+            latency_ms: number | null;
+            tokens: components["schemas"]["ConsultTokens"];
+            dollars: number | null;
+            error: string | null;
+            composed: components["schemas"]["Composed"];
+            composed_persisted: boolean;
+            raw_request: Record<string, never>;
+            validated_lines: Record<string, never>[];
+            line_errors: components["schemas"]["LineError"][];
+            line_notes: components["schemas"]["LineNote"][];
+            order_errors: components["schemas"]["OrderError"][];
+            applied_idx: number[];
+            applied: components["schemas"]["AppliedLine"][];
+            walk_id: string | null;
+            /** @enum {unknown} */
+            source: "archived" | "live";
+        };
+        /**
+         * ConsultList
+         * @description A page of consults, without their lines and prompts.
+         */
+        ConsultList: {
+            consults: components["schemas"]["ConsultSummary"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * ConsultOutcome
+         * @description What became of a line that was applied: the route's status and answer, or that it was only recorded.
+         */
+        ConsultOutcome: {
+            executed: boolean;
+            /** @default null */
+            status?: number | null;
+            /** @default null */
+            answer?: unknown;
         };
         /** ConsultSkillList */
         ConsultSkillList: {
@@ -2120,6 +2286,39 @@ export interface components {
             has_output_schema: boolean;
             output_tool_description: string;
             input_schema: Record<string, never>;
+        };
+        /**
+         * ConsultStatus
+         * @enum {unknown}
+         */
+        ConsultStatus: "cancelled" | "closed" | "completed" | "failed" | "prepared" | "running" | "timed_out";
+        /**
+         * ConsultSummary
+         * @description A consult without its lines and its prompt. `dollars` is null where nobody knows what it cost.
+         */
+        ConsultSummary: {
+            id: string;
+            persona_id: string;
+            skill_id: string;
+            workspace: string;
+            working_dir: string;
+            repository: string | null;
+            status: components["schemas"]["ConsultStatus"];
+            started_at: string;
+            ended_at: string | null;
+            line_count: number;
+            line_error_count: number;
+            model: string | null;
+            latency_ms: number | null;
+            tokens: components["schemas"]["ConsultTokens"];
+            dollars: number | null;
+            error: string | null;
+        };
+        /** ConsultTokens */
+        ConsultTokens: {
+            input: number;
+            output: number;
+            total: number;
         };
         /**
          * ContextChange
@@ -2677,6 +2876,17 @@ export interface components {
          */
         Kind: "bug" | "chore" | "decision" | "epic" | "feature" | "milestone" | "task";
         /**
+         * Layer
+         * @description A layer as it stands in the prompt.
+         */
+        Layer: {
+            /** @enum {unknown} */
+            name: "context" | "message" | "persona" | "project_values" | "skill" | "workspace_values";
+            text: string;
+            tokens: number;
+            dropped: string[];
+        };
+        /**
          * LeftOut
          * @description A dependency that was not made, and why.
          */
@@ -2702,6 +2912,35 @@ export interface components {
             text: string;
             /** @default false */
             soft?: boolean;
+        };
+        /**
+         * LineApplied
+         * @description A line that was applied, all places that are by now, and what became of its action.
+         */
+        LineApplied: {
+            consult_id: string;
+            idx: number;
+            line: Record<string, never>;
+            applied_idx: number[];
+            outcome: components["schemas"]["ConsultOutcome"];
+        };
+        /**
+         * LineError
+         * @description A line that was not taken: its place among all that arrived (from 0), itself, the rule and why.
+         */
+        LineError: {
+            index: number;
+            raw: unknown;
+            rule: string;
+            reason: string;
+        };
+        /**
+         * LineNote
+         * @description Something about a line that was taken: fields of it that nobody knows were dropped.
+         */
+        LineNote: {
+            index: number;
+            note: string;
         };
         /**
          * LineSchema
@@ -2850,6 +3089,26 @@ export interface components {
             title: string;
             kind: components["schemas"]["Kind"];
             priority: number;
+        };
+        /**
+         * NewConsult
+         * @description Whom to ask for what. `raw_input` is the skill's input; without `spawn` the prompt is made and nothing else.
+         *         `workspace` is this one's path or the name of its folder; `repository` is for personas whose scope is any.
+         */
+        NewConsult: {
+            persona_id: string;
+            skill_id: string;
+            raw_input: Record<string, never>;
+            /** @default  */
+            workspace?: string;
+            /** @default true */
+            spawn?: boolean;
+            /** @default null */
+            guidance?: string | null;
+            /** @default null */
+            agent_type?: string | null;
+            /** @default null */
+            repository?: string | null;
         };
         /**
          * NewDispatch
@@ -3032,6 +3291,14 @@ export interface components {
             /** @enum {unknown} */
             type: "deferred";
             epic_id: string;
+            reason: string;
+        };
+        /**
+         * OrderError
+         * @description Something that is wrong with the lines as a whole.
+         */
+        OrderError: {
+            rule: string;
             reason: string;
         };
         /**
@@ -4948,6 +5215,279 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditVerdict"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consults: {
+        parameters: {
+            query?: {
+                status?: string;
+                persona_id?: string;
+                skill_id?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    begin_consult: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConsult"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultSummary"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consult: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_line: {
+        parameters: {
+            query?: {
+                record_only?: boolean;
+            };
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                idx: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyLine"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineApplied"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_consult: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_consult: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultDetail"];
                 };
             };
             /** @description Refused */

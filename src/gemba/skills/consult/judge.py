@@ -136,6 +136,16 @@ class Judge(Generic[S]):
             self.notes.append(LineNote(index, f"unknown fields were dropped: {names}"))
         return line
 
+    def refuse(self, raw: Any, rule: str, reason: str) -> LineError:
+        """A line that is not taken for a reason that lies outside of the lines; it is counted, and nothing else."""
+        index, self._index = self._index, self._index + 1
+        return self._refused(index, raw, rule, reason)
+
+    @property
+    def is_complete(self) -> bool:
+        """The last line is in."""
+        return any(self.seen.counts.get(kind) for kind in self._grammar.phases[-1])
+
     def receive_all(self, lines: Iterable[Any]) -> list[Line | LineError]:
         return [self.receive(line) for line in lines]
 

@@ -20,7 +20,9 @@ _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]
 
 
 class InputMisfit(Invalid):
-    """What was sent is not the input of this skill (HTTP 400)."""
+    """What was sent is not the input of this skill."""
+
+    status = 400
 
 
 def read_input(document: Any, kind: type[T]) -> T:

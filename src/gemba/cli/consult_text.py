@@ -1,0 +1,76 @@
+"""Consults for a terminal: one in a list, and one whole with its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from gemba.cli.show import age, body_lines, headline, labelled, local_time
+from gemba.text import one_line, showable
+
+_COLOURS = {
+    "prepared": "bright_black",
+    "running": "cyan",
+    "completed": "green",
+    "failed": "red",
+    "timed_out": "red",
+    "cancelled": "bright_black",
+    "closed": "bright_black",
+}
+
+
+def lines_of_list(item: dict[str, Any], id: str) -> list[str]:
+    errors = f"{item['line_error_count']} refused" if item["line_error_count"] else None
+    facts = [item["skill_id"], item["persona_id"], f"{item['line_count']} lines", errors, item["model"], _cost(item)]
+    lines = headline(item["status"], _COLOURS[item["status"]], id, [*facts, f"{age(item['started_at'])} ago"])
+    if item["error"]:
+        lines += body_lines(item["error"], 2)
+    return lines
+
+
+def lines_of_one(item: dict[str, Any], with_prompt: bool) -> list[str]:
+    lines = headline(
+        item["status"], _COLOURS[item["status"]], item["id"], [item["skill_id"], item["persona_id"], item["model"]]
+    )
+    took = "" if item["latency_ms"] is None else f", {item['latency_ms'] / 1_000:,.1f} s"
+    tokens = f"{item['tokens']['input']:,} tokens in, {item['tokens']['output']:,} out"
+    lines += labelled("began:", f"{local_time(item['started_at'])}{took}; {tokens}; {_cost(item) or 'cost unknown'}")
+    if item["error"]:
+        lines += labelled("note:", item["error"])
+    if with_prompt:
+        for layer in item["composed"]["layers"]:
+            dropped = f"; dropped: {'; '.join(layer['dropped'])}" if layer["dropped"] else ""
+            lines += labelled(f"{layer['name']}:", f"{layer['tokens']:,} tokens{dropped}")
+        lines += ["", *body_lines(item["composed"]["text"]), ""]
+    for place, line in enumerate(item["validated_lines"]):
+        lines += _line(place, line, place in item["applied_idx"])
+    for error in item["line_errors"]:
+        lines += labelled(
+            click.style("refused:", fg="red"), f"line {error['index']}, {error['rule']}: {error['reason']}"
+        )
+    for error in item["order_errors"]:
+        lines += labelled(click.style("missing:", fg="red"), error["reason"])
+    return lines
+
+
+def _line(place: int, line: dict[str, Any], is_applied: bool) -> Iterator[str]:
+    mark = click.style("applied", fg="green") if is_applied else "apply" if line.get("suggested_action") else ""
+    yield f"{place:>4}  {click.style(showable(line['type']), bold=True)}  {_words(line)}  {mark}".rstrip()
+    long = line.get("rationale") or line.get("detail") or line.get("reasoning") or line.get("notes")
+    if long:
+        yield from ("      " + text.strip() for text in body_lines(long))
+
+
+def _words(line: dict[str, Any]) -> str:
+    """What a line is about, in a few words."""
+    rank = f"{line['rank']}. " if "rank" in line else ""
+    about = line.get("epic_id") or line.get("title") or line.get("text") or line.get("kind") or ""
+    sure = f" ({line['confidence']:.2f})" if "confidence" in line else ""
+    why = f": {line['reason']}" if "reason" in line else ""
+    return one_line(f"{rank}{about}{sure}{why}", 200)
+
+
+def _cost(item: dict[str, Any]) -> str | None:
+    return None if item["dollars"] is None else f"${item['dollars']:.2f}"
