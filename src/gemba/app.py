@@ -48,8 +48,9 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import applying, consult_flows, consult_lines, consult_records, consulting, holding, phases
+from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases
 from gemba.personas import reservations as reservations  # its tables
+from gemba.personas.consult_records import Records
 from gemba.personas.file import read_personas
 from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.agent import Limits
@@ -114,8 +115,6 @@ _SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
 # What waits for a dialog, or for its agent to come up, can be typed then.
 _INPUTS = Filter(frozenset({"input.wanted", "permission_settled", "session_transition"}))
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
-# What changes which records must be on disk.
-_CONSULTS = Filter(frozenset({"consult.started", "consult.applied", "consult.finished", "consult.closed"}))
 _RETRY_SECONDS = 2.0
 _STALL_SECONDS = 30.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run
@@ -167,8 +166,8 @@ class App:
         guards = {"transition_guards": [holding.guard_item], "cards": holding.CARDS}
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
         database.surroundings.update(consults=settings.consults, actions=ACTIONS)
-        self.consult_flows = consult_flows.ConsultFlows(database)
-        self.record_trouble: str | None = None
+        self.consult_flows = consult_flows.ConsultFlows(database, lambda: self.ingest.drain())
+        self.records = Records(database, home, self.origin)
         database.on_commit.append(self.signal.tell)
 
     @classmethod
@@ -212,15 +211,9 @@ class App:
         self.reply_trouble = trouble
 
     def see_to_consults(self) -> None:
-        """Answer what waits for the built-in advisor, end what is overdue, write records: without a server."""
+        """What a server has its flows do for consults, and their records; for a command without one."""
         self.consult_flows.catch_up()
-        self.write_records()
-
-    def write_records(self) -> None:
-        trouble = consult_records.write_records(self.database, self.home, self.origin)
-        if trouble and trouble != self.record_trouble:
-            log.warning("records of consults wait to be written, trying again", reason=trouble)
-        self.record_trouble = trouble
+        self.records.write()
 
     def lay_down_envelopes(self) -> None:
         """What whoever dispatched did not live to do: the files of what is not complete are there."""
@@ -238,7 +231,7 @@ class App:
             older_than = now - keep.keep_days * clock.DAY
             events.prune(tx.connection, older_than=older_than, keep_at_most=keep.keep_at_most)
             confirmations.prune(tx, now)
-            consulting.close_old(tx)
+            consulting.close_old(tx, now)
             notices.prune(tx, older_than)
             self.ingest.forget_old(tx, older_than)
 
@@ -267,7 +260,7 @@ class App:
                         self._type_to_agents(hub),
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
-                        self._record_consults(hub),
+                        self.records.keep(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
                         self._tidy_hourly(),
@@ -350,14 +343,6 @@ class App:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_RETRY_SECONDS if self.reply_trouble else None):
                     await hub.wait_for(seen, _REPLIES)
-
-    async def _record_consults(self, hub: Hub) -> None:
-        while True:
-            seen = hub.last
-            await patiently(self.write_records, "records")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_RETRY_SECONDS if self.record_trouble else None):
-                    await hub.wait_for(seen, _CONSULTS)
 
     async def _ring_alarms(self, hub: Hub) -> None:
         while True:

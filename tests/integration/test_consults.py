@@ -1,10 +1,12 @@
 """Consults over the API, on both databases: begun, answered, applied, ended, and what is refused on the way."""
 
 import json
+import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from sqlalchemy import select, update
 
 from gemba import wire
 from gemba.app import App
+from gemba.event import Draft
 from gemba.handoff import audit
 from gemba.personas import consults
 from gemba.personas.consult_records import record_path
@@ -24,7 +27,7 @@ from gemba.skills.consult.reading import read_input
 from gemba.store import events
 from tests.fixtures.api import Api
 from tests.fixtures.plans import epic, order_input
-from tests.fixtures.servers import Answer
+from tests.fixtures.servers import BIN, Answer
 
 PM = "project-manager"
 SCRIBE = '[agent.scribe]\ncommand = ["cat"]\n'
@@ -202,16 +205,30 @@ def test_lines_of_another_skill_are_refused(api: Api) -> None:
     assert (found["line_count"], [error["rule"] for error in found["line_errors"]]) == (0, ["skill"])
 
 
-def test_an_answer_without_a_summary_fails_and_says_what_is_missing(api: Api) -> None:
+def test_an_answer_without_a_summary_fails_and_says_what_is_missing(app: App, api: Api) -> None:
     id = asked_of_an_agent(api, {"question": "Why?"}, skill="ask")
 
     emit(api, id, {"type": "strategy", "reasoning": "I look"}, skill="ask")
     api.take("SessionEnd", {"reason": "exit"}, id)
+    app.see_to_consults()
 
     found = detail(api, id)
     assert (found["status"], found["order_errors"]) == ("failed", [{"rule": "missing", "reason": "no summary came"}])
     assert "ended before the summary" in found["error"]
     assert apply(api, id, 0).status == 404
+
+
+def test_what_an_agent_said_last_counts_although_its_end_was_seen_before(app: App, api: Api) -> None:
+    given = order_input(epic("e1"))
+    id = asked_of_an_agent(api, given)
+    api.append("GembaSkillOutput", {"skill_id": "epic_order", "lines": lines_for(given)}, id)  # it lies in the log
+    with app.database.transaction() as tx:
+        app.ingest.tell(tx, [Draft("session_transition", {"to": "completed", "close_reason": "exit"}, id)])
+    assert detail(api, id)["status"] == "running"
+
+    app.see_to_consults()
+
+    assert (detail(api, id)["status"], detail(api, id)["model"]) == ("completed", "a-model")
 
 
 # ---- a model that fails ----------------------------------------------------------------------------------------------
@@ -474,7 +491,7 @@ def test_the_record_on_disk_is_the_consult_and_follows_what_is_applied(app: App,
     assert json.loads(path.read_text()) == detail(api, id)
 
     apply(api, id, 1)
-    app.write_records()
+    app.records.write()
 
     record = json.loads(path.read_text())
     assert (record["applied_idx"], record["composed_persisted"], record) == ([1], True, detail(api, id))
@@ -493,3 +510,19 @@ def test_the_list_is_filtered_and_paged(app: App, api: Api) -> None:
     assert [row["id"] for row in api.get("/api/consults?status=prepared")["consults"]] == [prepared]
     assert api.get("/api/consults?skill_id=epic_order&persona_id=project-manager")["total"] == 3
     assert api.request("GET", "/api/consults?status=lost").status == 422
+
+
+def test_the_command_line_walks_the_whole_way_without_a_server(workspace: Path, home: Path) -> None:
+    def gemba(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([BIN / "gemba", *words], cwd=workspace, capture_output=True, text=True, check=False)
+
+    made = json.loads(gemba("item", "add", "Base", "--kind", "epic", "--json").stdout)
+    begun = json.loads(gemba("consult", "start", "--json").stdout)
+    shown = json.loads(gemba("consult", "show", begun["id"][-8:], "--json").stdout)
+
+    assert [line["type"] for line in shown["validated_lines"]][:2] == ["strategy", "recommendation"]
+    assert gemba("consult", "apply", begun["id"], "1").returncode == 0
+    again = gemba("consult", "apply", begun["id"], "1")
+    assert (again.returncode, again.stderr) == (1, "gemba: line 1 is applied already\n")
+    assert json.loads(gemba("item", "show", made["id"], "--json").stdout)["user_order"] == 1
+    assert gemba("consult", "start", "--skill", "ask").returncode == 2

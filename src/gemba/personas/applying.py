@@ -61,7 +61,7 @@ def apply_line(tx: Transaction, body: ApplyLine, *, id: str, idx: str) -> LineAp
 
 def _check_applicable(tx: Transaction, row: Row[Any]) -> None:
     status = ConsultStatus(row.status)
-    over = status is ConsultStatus.COMPLETED and row.ended_at < applicable_since(tx)
+    over = status is ConsultStatus.COMPLETED and row.ended_at < applicable_since(tx, tx.now)
     if status not in APPLICABLE or over:
         word = "closed" if over else status
         allowed = ", ".join(sorted(APPLICABLE))

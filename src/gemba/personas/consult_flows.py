@@ -1,4 +1,5 @@
-"""The durable part of consults: the built-in advisor's answer, and the end of one that takes too long.
+"""The durable part of consults: the built-in advisor's answer, the end of one whose session has ended or that takes too
+long.
 
 Each step looks first and may run again after a crash. `catch_up` does the same for a command that works without a
 server.
@@ -6,7 +7,7 @@ server.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from gemba.event import Filter
 from gemba.personas import consult_lines, consults
 from gemba.personas.consult import ConsultStatus
 from gemba.personas.consulting import WATCH
+from gemba.sessions.session import Lifecycle
+from gemba.sessions.store import sessions
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.store.database import Database
@@ -27,16 +30,19 @@ if TYPE_CHECKING:
     from gemba.flows.launch import FlowFunction
 
 # The events with which one of these may have become necessary; lines are set aside when a model has failed.
-NEWS = Filter(frozenset({"consult.started", "consult.lines"}))
+NEWS = Filter(frozenset({"consult.started", "consult.lines", "session_transition"}))
 
 
 class ConsultFlows:
-    def __init__(self, database: Database) -> None:
+    """`take_in` takes in every frame that lies in a log: an agent that ends at once spoke a moment before."""
+
+    def __init__(self, database: Database, take_in: Callable[[], object]) -> None:
         self._database = database
+        self._take_in = take_in
 
     @property
     def table(self) -> Mapping[str, FlowFunction]:
-        return {WATCH: self.watch, consult_lines.ADVISE: self.advise}
+        return {WATCH: self.watch, consult_lines.ADVISE: self.advise, consult_lines.END: self.end}
 
     async def watch(self, flow: Flow, id: str, since: int, due: int) -> None:
         if not await flow.until(id, is_over, id, since=since, due=due):
@@ -44,6 +50,13 @@ class ConsultFlows:
 
     async def advise(self, flow: Flow, id: str) -> None:
         await flow.call(self.answer, id)
+
+    async def end(self, flow: Flow, id: str) -> None:
+        await flow.call(self.hear_all)
+        await flow.change(consult_lines.session_over, id)
+
+    def hear_all(self) -> None:
+        self._take_in()
 
     def answer(self, id: str) -> bool:
         """Thought out outside of any transaction; whether the consult was answered by this."""
@@ -58,7 +71,8 @@ class ConsultFlows:
         return self._database.change(lambda tx: consult_lines.give_advice(tx, id, lines))
 
     def catch_up(self) -> None:
-        """Answer what waits for the built-in advisor, and end what is overdue."""
+        """End what has no session any more or is overdue, and answer what waits for the built-in advisor."""
+        self._end_those_without_session()
         table = consults.consults
         running = select(table.c.id, table.c.by_advisor, table.c.due_at).where(table.c.status == ConsultStatus.RUNNING)
         with self._database.read() as connection:
@@ -68,6 +82,18 @@ class ConsultFlows:
                 self.answer(row.id)
             elif row.due_at <= clock.now():
                 self._database.change(partial(consult_lines.time_out, id=row.id))
+
+    def _end_those_without_session(self) -> None:
+        table = consults.consults
+        waiting = (table.c.status == ConsultStatus.RUNNING, ~table.c.by_advisor)
+        dead = (*waiting, sessions.c.lifecycle.not_in((Lifecycle.STARTING, Lifecycle.RUNNING)))
+        query = select(table.c.id).join(sessions, sessions.c.id == table.c.id).where(*dead)
+        with self._database.read() as connection:
+            ids = connection.execute(query).scalars().all()
+        if ids:
+            self._take_in()
+        for id in ids:
+            self._database.change(partial(consult_lines.session_over, id=id))
 
 
 def is_over(connection: Connection, id: str) -> bool:

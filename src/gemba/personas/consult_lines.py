@@ -25,7 +25,7 @@ from gemba.personas.budget import Usage, over_cap
 from gemba.personas.consult import CONSULT, ConsultStatus
 from gemba.personas.consults import change, get_locked
 from gemba.sessions import runs, starting
-from gemba.sessions.store import sessions
+from gemba.sessions.store import is_alive, sessions
 from gemba.skills.advisor.advise import MODEL
 from gemba.skills.consult import epic_order
 from gemba.store import rows
@@ -33,6 +33,7 @@ from gemba.store.database import Transaction
 from gemba.text import storable
 
 ADVISE = "consult.advise"  # the flow of the built-in advisor
+END = "consult.end"  # the flow of a consult whose session has ended
 MOST_OUTPUTS = 2_000  # of one consult; each is judged with all before it
 
 _INSTEAD = "the built-in advisor answered instead"
@@ -74,14 +75,25 @@ def _turn_ended(tx: Transaction, row: Row[Any], _draft: Draft) -> None:
 
 
 def _session_moved(tx: Transaction, row: Row[Any], draft: Draft) -> None:
-    to = draft.payload["to"]
-    if to in ("starting", "running") or row.by_advisor:
+    if draft.payload["to"] in ("starting", "running") or row.by_advisor:
+        return
+    if row.complete:
+        finish(tx, row, "completed")
+    else:
+        # Its end may be seen before what it said last is taken in: a flow sees to that first.
+        wanted.want(tx, END, [Call(f"{END}/{row.id}/{tx.now}", {"id": row.id})])
+
+
+def session_over(tx: Transaction, id: str) -> None:
+    """A session has ended and all that it said is taken in; whoever ended the consult before has decided."""
+    row = get_locked(tx, id)
+    if row.status != ConsultStatus.RUNNING or row.by_advisor or is_alive(tx, id):
         return
     if row.complete:
         finish(tx, row, "completed")
         return
-    run = runs.find(tx.connection, row.id)
-    why = run.trouble if run is not None and run.trouble else draft.payload.get("close_reason") or to
+    run, session = runs.find(tx.connection, id), rows.get(tx.connection, sessions, id, "session")
+    why = (run.trouble if run is not None else None) or session.close_reason or session.lifecycle
     model_failed(tx, row, f"the session of {row.agent_type} ended before the summary came ({why})")
 
 

@@ -7,18 +7,28 @@ before the file is there is made up for. Called by the server after each change,
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import structlog
-from sqlalchemy import select, update
+from sqlalchemy import Row, select, update
 
 from gemba import clock, wire
+from gemba.event import Filter
 from gemba.personas import consults
+from gemba.personas.consult import ConsultDetail
 from gemba.store.database import Database
+from gemba.store.hub import Hub
+from gemba.store.patience import patiently
 
 _PAGE = 100
+_RETRY_SECONDS = 2.0
+# What changes which records must be on disk.
+_NEWS = Filter(frozenset({"consult.started", "consult.applied", "consult.finished", "consult.closed"}))
 
 log = structlog.get_logger("gemba.consults")
 
@@ -27,26 +37,53 @@ def record_path(home: Path, id: str, started_at: int) -> Path:
     return home / "persona" / "consults" / clock.rfc3339(started_at)[:10] / f"{id}.json"
 
 
-def write_records(database: Database, home: Path, origin: str) -> str | None:
-    """Write what is missing; the reason when some could not be written."""
-    table, last, trouble = consults.consults, "", None
-    while True:
-        missing = (table.c.unrecorded, table.c.origin == origin, table.c.id > last)
-        with database.read() as connection:
+class Records:
+    """Those of one home. `trouble` is why some could not be written when it was tried last."""
+
+    def __init__(self, database: Database, home: Path, origin: str) -> None:
+        self.trouble: str | None = None
+        self._database = database
+        self._home = home
+        self._origin = origin
+
+    async def keep(self, hub: Hub) -> None:
+        """For ever: after each change, and again while the disk refuses."""
+        while True:
+            seen = hub.last
+            await patiently(self.write, "records")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_RETRY_SECONDS if self.trouble else None):
+                    await hub.wait_for(seen, _NEWS)
+
+    def write(self) -> None:
+        """What is missing; one that cannot be written does not stand in the others' way."""
+        trouble, last = None, ""
+        while found := self._missing(last):
+            for row, view in found:
+                trouble = self._write_one(row, view) or trouble
+            last = found[-1][0].id
+        if trouble and trouble != self.trouble:  # said once, not at every attempt
+            log.warning("records of consults wait to be written, trying again", reason=trouble)
+        self.trouble = trouble
+
+    def _missing(self, after: str) -> list[tuple[Row[Any], ConsultDetail]]:
+        table = consults.consults
+        missing = (table.c.unrecorded, table.c.origin == self._origin, table.c.id > after)
+        with self._database.read() as connection:
             found = connection.execute(select(table).where(*missing).order_by(table.c.id).limit(_PAGE)).all()
-            views = [consults.detail(connection, row) for row in found]
-        if not found:
-            return trouble
-        for row, view in zip(found, views, strict=True):
-            try:
-                _write_whole(record_path(home, row.id, row.started_at), msgspec.json.encode(view))
-            except OSError as error:
-                trouble = error.strerror or str(error)
-                continue
-            with database.transaction() as tx:
-                same = (table.c.id == row.id, table.c.version == row.version)
-                tx.connection.execute(update(table).where(*same).values(unrecorded=False))
-        last = found[-1].id
+            return [(row, consults.detail(connection, row)) for row in found]
+
+    def _write_one(self, row: Row[Any], view: ConsultDetail) -> str | None:
+        """The reason when it failed. A change meanwhile leaves it to be written again."""
+        try:
+            _write_whole(record_path(self._home, row.id, row.started_at), msgspec.json.encode(view))
+        except OSError as error:
+            return error.strerror or str(error)
+        table = consults.consults
+        same = (table.c.id == row.id, table.c.version == row.version)
+        with self._database.transaction() as tx:
+            tx.connection.execute(update(table).where(*same).values(unrecorded=False))
+        return None
 
 
 def _write_whole(target: Path, data: bytes) -> None:

@@ -269,10 +269,10 @@ def close_consult(tx: Transaction, _body: Nothing, *, id: str) -> ConsultDetail:
     return consults.detail(tx.connection, _leave(tx, consults.get_locked(tx, id), "closed", "consult.closed"))
 
 
-def close_old(tx: Transaction) -> int:
+def close_old(tx: Transaction, now: int) -> int:
     """Close what was completed longer ago than lines can be applied; how many that were."""
     table = consults.consults
-    old = (table.c.status == ConsultStatus.COMPLETED, table.c.ended_at < applicable_since(tx))
+    old = (table.c.status == ConsultStatus.COMPLETED, table.c.ended_at < applicable_since(tx, now))
     ids = tx.connection.execute(select(table.c.id).where(*old).limit(1_000)).scalars().all()
     for id in ids:
         row = consults.get_locked(tx, id)
@@ -281,10 +281,10 @@ def close_old(tx: Transaction) -> int:
     return len(ids)
 
 
-def applicable_since(tx: Transaction) -> int:
+def applicable_since(tx: Transaction, now: int) -> int:
     """What ended before this moment is closed."""
     days: int = tx.surroundings["consults"].applicable_days
-    return tx.now - days * clock.DAY
+    return now - days * clock.DAY
 
 
 def _leave(tx: Transaction, row: Row[Any], event: str, kind: str) -> Row[Any]:
