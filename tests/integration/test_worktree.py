@@ -1,6 +1,7 @@
 """A session's own worktree, with real git: made, mended, told and released, whatever the repository is like."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -718,6 +719,20 @@ def test_many_at_once_get_one_each_and_one_session_gets_one(repository: Path) ->
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(release, [*each, *same])) == {(None, None)}
     assert_nothing_is_left(repository)
+
+
+def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository: Path) -> None:
+    half = repository / ".git/worktrees/half"
+    half.mkdir(parents=True)
+    (half / "gitdir").write_text(f"{repository}/half/.git\n")
+    (half / "commondir").touch()
+
+    with ThreadPoolExecutor(1) as pool:
+        making = pool.submit(make, str(repository), "s-1")
+        retry_until((repository / ".git/gemba/s-1.lock").exists)
+        shutil.rmtree(half)
+
+    assert making.result().path in known(repository)
 
 
 def test_no_program_that_the_repository_names_is_run(repository: Path, tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from gemba import git
@@ -36,6 +39,8 @@ from gemba.sessions.worktrees.place import (
 )
 from gemba.sessions.worktrees.state import commits, is_merged
 
+_HALF_MADE = re.compile(r"failed to read .*/worktrees/")
+_GLANCE, _MOST_GLANCES = 0.05, 100  # seconds between two tries, and how many
 _LITTLE_ROOM = 4 * 1024 * 1024  # bytes
 _CHECKOUT_SECONDS = 900.0  # for the files of a large repository on a slow disk
 
@@ -82,7 +87,12 @@ class Site:
     def git(self, *arguments: str, folder: Path | None = None, unset: Sequence[str] = ()) -> str:
         """What git prints. It holds our lock as long as it runs, also when we are killed before it ends."""
         place = str(folder or self.repository.workspace)
-        done = git.run(place, *arguments, unset=unset, inherited=[self._lock], seconds=_CHECKOUT_SECONDS)
+        run = partial(git.run, place, *arguments, unset=unset, inherited=[self._lock], seconds=_CHECKOUT_SECONDS)
+        done, again = run(), _MOST_GLANCES
+        # git looks at all worktrees, and stops at one that another git is just making.
+        while done.code != 0 and _HALF_MADE.search(done.stderr) and again:
+            time.sleep(_GLANCE)
+            done, again = run(), again - 1
         if done.code != 0:
             told = f"git {arguments[0]} failed for the worktree {self.path}: {words_of(done.stderr)}"
             raise Unusable(told + _lack_of_room(place), code="worktree_failed")
