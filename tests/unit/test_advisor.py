@@ -166,3 +166,9 @@ def test_all_without_an_estimate_are_named_in_one_warning() -> None:
     (warning,) = warnings(advised(epic("a"), epic("b", estimated_tokens=1), epic("c")), "missing_signal")
 
     assert warning.epic_ids == ["a", "c"]
+
+
+def test_a_chain_is_as_long_as_its_epics_where_no_epic_has_an_estimate() -> None:
+    lines = advised(epic("a"), epic("b", depends_on_epics=["a"]))
+
+    assert "on a chain of 2 epics." in line_of(lines, "a").rationale

@@ -7,7 +7,7 @@ few thousand epics.
 from __future__ import annotations
 
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gemba.skills.advisor.guidance import Match, match
 from gemba.skills.advisor.velocity import Velocity, measure
@@ -19,7 +19,8 @@ from gemba.work.chains import counts, depths, heaviest
 class Facts(NamedTuple):
     """Everything that is known, by epic. `order` has every epic that can be ranked, what it depends on before it;
     `knots` are the circles, `deferred` the reasons of what cannot be ranked. `size` is in tokens, the median where
-    there is no estimate; `path` is the size of the longest chain that begins with an epic.
+    there is no estimate, and 1 each where there is none at all, so that `unit` is epics then; `path` is the size of the
+    longest chain that begins with an epic.
     """
 
     epics: dict[str, CandidateEpic]
@@ -31,6 +32,7 @@ class Facts(NamedTuple):
     deferred: dict[str, str]
     frees: dict[str, int]
     size: dict[str, int]
+    unit: Literal["tokens", "epics"]
     path: dict[str, int]
     levels: dict[str, int]
     escalations: dict[str, list[OpenEscalation]]
@@ -63,6 +65,7 @@ def gather(given: EpicOrderInput) -> Facts:
         deferred,
         counts(order, after),
         size,
+        "tokens" if known else "epics",
         heaviest(order, after, size),
         depths(order, depends),
         escalations,

@@ -54,7 +54,7 @@ def reasoning(given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
     ]
     if facts.order:
         head = max(facts.order, key=lambda id: (facts.path[id], id))
-        said.append(f"The longest chain begins with {head} and has {facts.path[head]:,} tokens.")
+        said.append(f"The longest chain begins with {head} and has {_length(head, facts)}.")
     if facts.escalations:
         said.append(f"{len(facts.escalations)} candidates wait for the answer to an escalation.")
     limit = given.token_limit
@@ -99,12 +99,17 @@ def _age(escalation: OpenEscalation, given: EpicOrderInput) -> str:
     return f", open for {(now - opened) / clock.DAY:.1f} days"
 
 
+def _length(id: str, facts: Facts) -> str:
+    """Of the longest chain that begins with an epic."""
+    return f"{facts.path[id]:,} tokens" if facts.unit == "tokens" else _epics(facts.path[id])
+
+
 def _place(id: str, facts: Facts) -> list[str]:
     before, after = facts.depends[id], facts.after[id]
     said = []
     if facts.frees[id]:
-        said.append(f"It frees {_epics(len(after))} at once and {facts.frees[id]} in all, on a chain of")
-        said.append(f"{facts.path[id]:,} tokens.")
+        said.append(f"It frees {_epics(len(after))} at once and {facts.frees[id]} in all,")
+        said.append(f"on a chain of {_length(id, facts)}.")
     else:
         said.append("Nothing waits for it.")
     if before:
