@@ -129,9 +129,9 @@ class Bench:
         with self.database.read() as connection:
             return {row.id: row for row in connection.execute(select(flows))}
 
-    def until(self, true: Callable[[], T]) -> T:
+    def until(self, true: Callable[[], T], patience: float = _PATIENCE) -> T:
         """Asked again now and then: what the engine notes in its own tables is announced by nobody."""
-        return retry_until(true, timeout=_PATIENCE)
+        return retry_until(true, timeout=patience)
 
 
 def _until_the_engine_is_gone() -> None:
@@ -191,7 +191,7 @@ def test_more_than_a_page_of_flows_all_run(bench: Bench) -> None:
     bench.want("work", *refs)
 
     with bench.running():
-        bench.until(lambda: not bench.rows())
+        bench.until(lambda: not bench.rows(), patience=3 * _PATIENCE)
 
     assert all(bench.words(ref) == ["begun", "done"] for ref in (refs[0], refs[299], refs[-1]))
 

@@ -13,21 +13,24 @@ import msgspec
 
 from gemba import wire
 from gemba.cli.door import Door, open_door
-from gemba.cli.show import json_option, print_json
+from gemba.cli.show import json_option, or_else, print_json
 from gemba.errors import Unusable
 from gemba.text import showable
 
 _PAGE = 500
 
 
-@click.group()
-def command() -> None:
-    """Write work items for another tracker.
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Write work items for another tracker. Without a command it is `beads`.
 
     \b
     Example:
       gemba export beads --output issues.jsonl
     """
+    or_else(ctx, beads, as_json)
 
 
 @command.command(short_help="As issues of the bd tracker (JSONL).")

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 @click.group()
-def command() -> None:
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
     """Take in work from elsewhere. The same file again changes nothing; a line that changed changes its item.
 
     What is wrong with a line is told with its number, and the others are imported; the command then ends with 1. An
@@ -32,6 +34,8 @@ def command() -> None:
       gemba import csv plan.csv --strict
       gemba import md TODO.md
     """
+    if as_json:
+        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
 
 
 def _options(command: Any) -> Any:
