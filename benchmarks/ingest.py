@@ -99,6 +99,7 @@ def per_second(many: int, work: Callable[..., object], *arguments: Any) -> float
 def take_in_singly(app: App, many: int) -> None:
     """Each ask written to its log without a sync of its own, and taken in before the next is written."""
     with FolderWatch(str(app.home / "sessions")) as watch:
+        app.ingest.look_again()
         app.ingest.follow(watch)
         for number in range(many):
             session = session_id(number % SESSIONS)

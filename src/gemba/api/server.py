@@ -21,9 +21,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import h11
 import msgspec
 import uvicorn
+from h11._writers import ChunkedWriter
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
@@ -117,11 +120,28 @@ class ServerFile(msgspec.Struct, frozen=True):
     version: str
 
 
+class _Connection(h11.Connection):
+    """With a short way for the next part of a body in chunks, which a crowd of streams writes all the time."""
+
+    def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
+        if type(event) is h11.Data and event.data and self.our_state is h11.SEND_BODY and self._in_chunks:
+            return [b"%x\r\n" % len(event.data), event.data, b"\r\n"]
+        return super().send_with_data_passthrough(event)
+
+    @property
+    def _in_chunks(self) -> bool:
+        return type(self._writer) is ChunkedWriter
+
+
 class Protocol(H11Protocol):
     """One connection. A client that has stopped reading is cut off; otherwise it would be waited for for ever."""
 
     stalled_seconds = _STALLED_SECONDS
     _cut_off: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.conn = _Connection(h11.SERVER, self.conn._max_incomplete_event_size)
 
     def pause_writing(self) -> None:
         super().pause_writing()

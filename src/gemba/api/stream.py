@@ -64,6 +64,8 @@ class Stream:
         self._hub = hub
         self._heartbeat = heartbeat
         self._open = 0
+        self._turn = asyncio.Event()
+        self._turn.set()
         # By place, filter and the last event there was; small ones only, so that they take no more than a few MB.
         self._shared: OrderedDict[tuple[int, Filter, int], Reading] = OrderedDict()
 
@@ -115,10 +117,17 @@ class Stream:
                     yield chunk
                     quiet_until = now() + self._heartbeat
                 # Let other readers in between two bursts; one that has caught up can wait for more than one event.
-                behind = seen < self._hub.last
-                await asyncio.sleep(0 if behind else min(self._open * _PACE_SECONDS, _LONGEST_PACE))
+                await (asyncio.sleep(0) if seen < self._hub.last else self._next_turn())
         finally:
             self._open -= 1
+
+    async def _next_turn(self) -> None:
+        """All who have caught up go on together: one timer, however many they are."""
+        if self._turn.is_set():
+            self._turn = asyncio.Event()
+            pause = min(self._open * _PACE_SECONDS, _LONGEST_PACE)
+            asyncio.get_running_loop().call_later(pause, self._turn.set)
+        await self._turn.wait()
 
     async def _read(self, after: int, wanted: Filter) -> Reading:
         """What to send next, made once for all who stand at the same place."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Column, Connection, Row, select, update
+from sqlalchemy import Column, Connection, Row, bindparam, select, update
 
 from gemba import clock
 from gemba.action import Nothing
@@ -127,11 +127,23 @@ def _mark(tx: Transaction, missed: Missed) -> None:
     raise_escalation(tx, KIND, text, session_id=seen.id, options=options, waiting=False, **about)
 
 
+# Made once: it is asked of every batch of frames, and nearly always there is none.
+_asked_about = (
+    select(escalations.c.id)
+    .join(sessions, sessions.c.id == escalations.c.session_id)
+    .where(
+        escalations.c.session_id.in_(bindparam("heard_of", expanding=True)),
+        ~escalations.c.resolved,
+        escalations.c.kind == KIND,
+        sessions.c.progress_at.is_not(None),
+    )
+)
+
+
 def got_on(tx: Transaction, session_ids: Collection[str]) -> None:
     """These are heard of: nobody has to be asked about those any more of which no progress is missed."""
-    moving = select(sessions.c.id).where(sessions.c.id.in_(session_ids), sessions.c.progress_at.is_not(None))
-    about = (escalations.c.session_id.in_(moving), ~escalations.c.resolved, escalations.c.kind == KIND)
-    for row in locked(tx, *about):
+    asked = tx.connection.execute(_asked_about, {"heard_of": list(session_ids)}).scalars().all()
+    for row in locked(tx, escalations.c.id.in_(asked), ~escalations.c.resolved) if asked else ():
         settle(tx, row, "withdrawn", Reply("withdrawn", "it gets on again", "session"))
         _works(tx, row.session_id)
 

@@ -20,6 +20,7 @@ import structlog
 from dbos import DBOS, DBOSConfig
 from dbos._error import DBOSException
 from dbos._serialization import DBOSPortableJSON, DefaultSerializer
+from dbos._sys_db import SystemDatabase
 from sqlalchemy import Engine as Connections
 from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
@@ -114,9 +115,17 @@ def _start(connections: Connections, executor: str, run: FlowFunction) -> FlowFu
     # A wait of weeks may see any number of restarts: no limit makes it the last one.
     workflow = DBOS.workflow(name="flow", max_recovery_attempts=None)(flow)
     DBOS.launch()
-    # What the database refuses is tried again by us: the engine would wait in a thread that nothing can end.
-    instance._sys_db._retry_connection_errors = False
+    _calm(instance._sys_db)
     return workflow
+
+
+def _calm(system: SystemDatabase) -> None:
+    # What the database refuses is tried again by us: the engine would wait in a thread that nothing can end.
+    system._retry_connection_errors = False
+    # No flow of ours is delayed, has a deadline or a queue of its own: each second's look for them finds nothing.
+    system.transition_delayed_workflows = lambda: None  # type: ignore[method-assign]
+    system.cancel_timed_out_workflows = lambda limit: []  # type: ignore[method-assign]
+    system.list_queues = lambda **_owner: []  # type: ignore[method-assign]
 
 
 def _end(connections: Connections) -> None:
