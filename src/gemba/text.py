@@ -20,6 +20,8 @@ _EDGE_SPACES = re.compile("^ +| +$")
 
 def storable(text: str) -> str:
     """The same text without NUL and lone surrogates, which no database takes; each becomes U+FFFD."""
+    if text.isascii() and "\0" not in text:  # as nearly all are
+        return text
     return _UNSTORABLE.sub("\ufffd", text)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, bindparam, select, update
 
 from gemba.action import Nothing
 from gemba.event import Draft
@@ -44,23 +44,29 @@ def has_advisor(skill_id: str) -> bool:
     return skill_id == epic_order.SKILL.id
 
 
+_running = select(consults.consults.c.id).where(
+    consults.consults.c.id.in_(bindparam("ids", expanding=True)), consults.consults.c.status == ConsultStatus.RUNNING
+)
+
 # ---- frames ----------------------------------------------------------------------------------------------------------
 
 
 def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
     """What a batch of frames means for the consults that run."""
-    about = [(draft.session_id, draft) for draft in drafts if draft.name in _APPLY and draft.session_id is not None]
+    about = [(draft.session_id, draft) for draft in drafts if draft.session_id is not None and _concerns(draft)]
     if not about:
         return
-    table = consults.consults
-    ids = {id for id, _ in about}
-    running = select(table.c.id).where(table.c.id.in_(ids), table.c.status == ConsultStatus.RUNNING)
-    found = set(tx.connection.execute(running).scalars())
+    found = set(tx.connection.execute(_running, {"ids": list({id for id, _ in about})}).scalars())
     for id, draft in about:
         if id in found:
             row = get_locked(tx, id)
             if row.status == ConsultStatus.RUNNING:
                 _APPLY[draft.name](tx, row, draft)
+
+
+def _concerns(draft: Draft) -> bool:
+    """A session that starts, or goes on, changes nothing for a consult."""
+    return draft.name in _APPLY and draft.payload.get("to") not in ("starting", "running")
 
 
 def _output(tx: Transaction, row: Row[Any], draft: Draft) -> None:
@@ -75,7 +81,7 @@ def _turn_ended(tx: Transaction, row: Row[Any], _draft: Draft) -> None:
 
 
 def _session_moved(tx: Transaction, row: Row[Any], draft: Draft) -> None:
-    if draft.payload["to"] in ("starting", "running") or row.by_advisor:
+    if row.by_advisor:
         return
     if row.complete:
         finish(tx, row, "completed")

@@ -140,8 +140,12 @@ def new_id(prefix: str, attempt: int) -> str:
     return f"{prefix}-{''.join(secrets.choice(_LETTERS) for _ in range(length))}"
 
 
+def is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None
+
+
 def check_id(id: str, pointer: str) -> str:
-    if not _ID.fullmatch(id):
+    if not is_id(id):
         raise Invalid(
             f"{pointer}: {id[:80]!r} is not an id",
             code="invalid_id",
@@ -196,14 +200,25 @@ def clean_text(text: str, pointer: str, most: int = LONGEST_TEXT) -> str:
 
 def clean_word(text: str, pointer: str, most: int = LONGEST_WORD) -> str:
     """A name in one line: of a label, an assignee, a repository."""
+    if _is_clean(text, most):
+        return text
     word = " ".join(storable(text).split())
     _check_length(word, pointer, 1, most)
     return word
 
 
+def _is_clean(word: str, most: int) -> bool:
+    """Nothing of it would change; other words may be clean as well. Imports bring the same few a thousand times."""
+    return word.isascii() and word.isprintable() and 0 < len(word) <= most and word == " ".join(word.split())
+
+
 def clean_words(words: Iterable[str], pointer: str, most: int = LONGEST_WORD) -> list[str]:
     """Each once, in their order."""
-    found = list(dict.fromkeys(clean_word(word, f"{pointer}/{place}", most) for place, word in enumerate(words)))
+    cleaned = (
+        word if _is_clean(word, most) else clean_word(word, f"{pointer}/{place}", most)
+        for place, word in enumerate(words)
+    )
+    found = list(dict.fromkeys(cleaned))
     if len(found) > MOST_WORDS:
         raise Invalid(
             f"{pointer} has {len(found)} items; allowed: up to {MOST_WORDS}",

@@ -9,7 +9,7 @@ file that is right or none of it, `sound_agents` every type that has no fault. C
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,6 +87,12 @@ def parse_agents(raw: bytes, path: Path | str = "agents.toml") -> dict[str, Agen
     """The types that a file's bytes make of the shipped ones, or an Invalid that names the line of the first fault and
     has all of them as `extra["findings"]`.
     """
+    return dict(_parsed(raw, path))
+
+
+@lru_cache(maxsize=4)
+def _parsed(raw: bytes, path: Path | str) -> dict[str, Agent]:
+    """Kept by what the file says: every start of a session reads it."""
     return _over(raw, path, shipped_tables())
 
 

@@ -34,6 +34,7 @@ from gemba.work.item import (
     clean_title,
     clean_word,
     clean_words,
+    is_id,
 )
 
 KEPT = "beads"  # in an item's extras
@@ -193,6 +194,8 @@ def read_link(given: Any, id: str | None, pointer: str) -> Link:
     """A dependency; `id` is the issue on whose line it stands, where it stands on one."""
     if not isinstance(given, dict):
         raise _wrong(pointer, given, "an object")
+    if (plain := _plain_link(given, id)) is not None:
+        return plain
     issue = _text(given, "issue_id", pointer) or id or ""
     check_id(issue, f"{pointer}/issue_id")
     if id is not None and issue != id:
@@ -200,6 +203,14 @@ def read_link(given: Any, id: str | None, pointer: str) -> Link:
     other = check_id(_text(given, "depends_on_id", pointer), f"{pointer}/depends_on_id")
     type_ = _text(given, "type", pointer) or "blocks"
     return Link(issue, type_ if type_ in LINKS else clean_word(type_, f"{pointer}/type"), other)
+
+
+def _plain_link(given: dict[str, Any], id: str | None) -> Link | None:
+    """A dependency as the tracker writes nearly all of them, with nothing to say about it."""
+    issue, type_, other = given.get("issue_id"), given.get("type"), given.get("depends_on_id")
+    if issue is None or issue != id or type_ not in LINKS or not isinstance(other, str) or not is_id(other):
+        return None
+    return Link(issue, type_, other)
 
 
 def kept_of(extras: dict[str, Any]) -> Kept:
