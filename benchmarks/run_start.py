@@ -3,8 +3,9 @@
 A start is over when the agent runs; a whole run when it has read an empty prompt, told of itself and ended, and its
 keeper with it. Each may cost at most four bare starts: of one run the processor's time is counted, which a busy machine
 does not change; of 50 at once, on as many threads, the time until all are there. `50 sessions` are those of a server,
-from the first request until it has written down of each that its agent runs; all work in the workspace itself, since
-what a worktree costs is git's. The ratio of medians is judged, of rounds in turn with the bare ones.
+from the first of as many requests at once until it has written down of each that its agent runs; all work in the
+workspace itself, since what a worktree costs is git's. The ratio of medians is judged, of rounds in turn with the bare
+ones.
 Exits 1 past a limit. Run as `python -m benchmarks.run_start [RUNS]`.
 """
 
@@ -108,7 +109,7 @@ def measure_sessions(server: RunningServer, database: str) -> dict[str, list[flo
     times: dict[str, list[float]] = {f"{CROWD} bare": [], f"{CROWD} sessions, {database}": []}
     with ThreadPoolExecutor(CROWD) as pool:
         for _ in range(CROWDS):
-            taken = seconds_of_bare(pool), seconds_of_sessions(server)
+            taken = seconds_of_bare(pool), seconds_of_sessions(server, pool)
             for seconds, one in zip(taken, times.values(), strict=True):
                 one.append(seconds)
             retry_until(lambda: not living(server), timeout=120, every=0.1)
@@ -121,10 +122,11 @@ def seconds_of_bare(pool: ThreadPoolExecutor) -> float:
     return time.perf_counter() - begun
 
 
-def seconds_of_sessions(server: RunningServer) -> float:
+def seconds_of_sessions(server: RunningServer, pool: ThreadPoolExecutor) -> float:
     stream = server.events("?name=session_transition")
     begun = time.perf_counter()
-    missing = set(start_agents(server, "builtin", CROWD, "Say what you can do."))
+    asked = [pool.submit(start_agents, server, "builtin", 1, "Say what you can do.") for _ in range(CROWD)]
+    missing = {id for one in asked for id in one.result()}
     while missing:
         event = stream.next()["data"]
         if event["payload"]["to"] == "running":

@@ -187,9 +187,11 @@ class Keeping:
         try:
             tree = self._make_tree(row)
             folder = str(self._workspace.root) if tree is None else tree.folder
-            with self._database.transaction() as tx:
-                # Before it starts: whoever ends it has to know where its block stands.
-                runs.change(tx, row.session_id, folder=folder, branch=None if tree is None else tree.branch)
+            branch = None if tree is None else tree.branch
+            if (row.folder, row.branch) != (folder, branch):
+                with self._database.transaction() as tx:
+                    # Before it starts: whoever ends it has to know where its block stands.
+                    runs.change(tx, row.session_id, folder=folder, branch=branch)
             has_started = self._launch(row, folder)
         except REFUSALS:
             raise  # the database's; it is tried again

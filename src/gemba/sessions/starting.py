@@ -90,7 +90,8 @@ def start_session(tx: Transaction, prepared: Prepared) -> SessionView:
         raise Conflict(f"there is a session {id} already; allowed: another id, or none", code="already_there", found=id)
     title = storable(wanted.title or wanted.task).strip().partition("\n")[0][:_LONGEST_TITLE]
     about = {"origin": origin, "workspace": workspace, "dispatch_id": wanted.dispatch_id, "own_tree": wanted.worktree}
-    runs.add(tx, agent, session_id=id, task=storable(wanted.task), title=title, **about)
+    folder = None if wanted.worktree else workspace
+    runs.add(tx, agent, session_id=id, task=storable(wanted.task), title=title, folder=folder, **about)
     tx.emit(Draft("session.wanted", {"agent_type": agent.name, "title": title}, id, id))
     return store.view_session(tx.connection, id)
 
