@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ import pytest
 
 from gemba import wire
 from gemba.demo.contract import Ending, last_words
+from gemba.demo.planned import load_work
 from gemba.demo.story import Approval, Ask, Assumption, Permission, Story, load_project, load_stories
 from gemba.handoff.risk import classify, read_rules
 from gemba.handoff.sections import parse_sections
 from gemba.handoff.verdict import judge
 from gemba.testing import retry_until
+from gemba.work.item import Kind, State
 from tests.fixtures.servers import BIN, Client
 
 _PATIENCE = 60
@@ -286,7 +289,7 @@ def test_a_dispatch_goes_on_to_its_end_with_what_a_person_decides(start_demo: Ca
 
     demo.hear("stock", "Waiting for your choice")
     choice = demo.waiting("stock")
-    assert (choice["kind"], choice["bead_id"]) == ("needs_input", "KET-21")
+    assert (choice["kind"], choice["bead_id"]) == ("needs_input", "kettle-21")
     demo.answer(choice, text="B, and tell the customer")
     demo.hear("stock", "Orders beyond the stock: B, and tell the customer.")
     retry_until(lambda: choice["id"] in {item["id"] for item in demo.listed("delivery=delivered")}, timeout=_PATIENCE)
@@ -366,6 +369,85 @@ def test_an_inbox_that_nobody_looks_at_does_not_fill(start_demo: Callable[..., D
     by_agent = Counter(agent_of(item) for item in demo.inbox())
     assert len(by_agent) == 7
     assert set(by_agent.values()) == {1}
+
+
+def test_a_newcomer_finds_work_in_every_state_some_ready_and_some_that_waits(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo("--port", "0", "--no-agents")
+
+    items = demo.get("/api/work-items?limit=500")["items"]
+    ready = demo.get("/api/work-items/ready")["items"]
+
+    assert {item["state"] for item in items} == set(map(str, State))
+    assert {item["kind"] for item in items} == set(map(str, Kind))
+    assert any(item["blockers"] for item in items)
+    assert any("auth" in item["labels"] for item in items)
+    assert {item["id"] for item in ready} == {item["id"] for item in items if item["ready"]}
+    assert len([item for item in ready if item["kind"] not in ("milestone", "epic")]) >= 5
+    assert {item["claim"]["owner"] for item in items if item["claim"]} == {
+        f"{name}-1" for name, story in load_stories().items() if story.role == "manager"
+    }
+    given = retry_until(lambda: order_input_with_tokens(demo), timeout=_PATIENCE)
+    assert len(given["recent_completions"]) >= 3
+    assert any(epic.get("depends_on_epics") for epic in given["candidate_epics"])
+
+
+def order_input_with_tokens(demo: Demo) -> dict[str, Any]:
+    """The board as a plan gets it, once the sessions of the past are taken in; {} before."""
+    given = demo.get("/api/skills/epic_order/input")
+    return given if all(one.get("tokens_consumed") for one in given["recent_completions"]) else {}
+
+
+def test_a_newcomer_asks_for_an_order_sees_why_and_applies_it(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo("--port", "0", "--no-agents")
+    raw_input = demo.get("/api/skills/epic_order/input")
+    wanted = {"persona_id": "project-manager", "skill_id": "epic_order", "workspace": ".", "raw_input": raw_input}
+    made = demo.request("POST", "/api/consults", wanted, X_GEMBA_Confirm="order")
+    assert made.status == 201
+
+    def finished() -> dict[str, Any]:
+        consult = demo.get(f"/api/consults/{made.json['id']}")
+        return dict(consult) if consult["status"] == "completed" else {}
+
+    lines = retry_until(finished, timeout=_PATIENCE)["validated_lines"]
+    ranked = [(idx, line) for idx, line in enumerate(lines) if line["type"] == "recommendation"]
+    assert [line["rank"] for _, line in ranked] == [*range(1, len(ranked) + 1)]
+    assert len(ranked) >= 5
+    assert all(line["rationale"] for _, line in ranked)
+    for idx, _ in ranked:
+        demo.post(f"/api/consults/{made.json['id']}/apply/{idx}", {})
+
+    placed = {line["epic_id"]: line["rank"] for _, line in ranked}
+    assert {id: demo.get(f"/api/work-items/{id}")["user_order"] for id in placed} == placed
+
+
+def test_an_agent_hands_its_item_in_and_takes_the_next_that_is_ready(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+
+    demo.hear("tidy", "Handed in kettle-20")
+    demo.hear("tidy", "Took kettle-22")
+
+    retry_until(lambda: demo.get("/api/work-items/kettle-20")["state"] == "review", timeout=_PATIENCE)
+    taken = demo.get("/api/work-items/kettle-22")
+    assert taken["claim"]["owner"] == "tidy-1"
+    assert taken["state"] in ("in_progress", "review")
+
+
+def test_the_demos_work_and_its_stories_fit_together() -> None:
+    stories, work = load_stories(), {one.id: one for one in load_work()}
+
+    assert len(work) >= 30
+    for one in work.values():
+        assert {one.parent, *one.blocked_by} - {None} <= work.keys()
+        assert one.by is None or one.by in stories
+        assert one.took is None or one.move[-1].state == "done"
+        assert all(earlier.days_ago >= later.days_ago for earlier, later in pairwise(one.move))
+    for name, story in stories.items():
+        mine = work[story.bead]
+        assert {story.bead, *story.then} <= work.keys()
+        assert mine.move, "it is worked on"
+        # A coach's sessions work on nothing themselves.
+        assert (mine.by == name) is (story.role == "manager")
+        assert not any(turn.finishes for turn in story.turn) or story.role == "manager"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

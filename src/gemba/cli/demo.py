@@ -27,6 +27,7 @@ from gemba.config import Settings, Workspace
 from gemba.demo.crew import Crew, session_of
 from gemba.demo.floor import Floor, make_floor
 from gemba.demo.past import write_dispatches, write_earlier, write_past
+from gemba.demo.planned import load_work, write_finished, write_work
 from gemba.demo.story import load_project, load_stories
 from gemba.errors import Unusable
 from gemba.escalations.policy_check import checked_settings
@@ -40,6 +41,8 @@ Gemba demo: agents work on a small project, and most of them wait for you.
                {gemba} -C {workspace} inbox
                {gemba} -C {workspace} answer ID TEXT
                {gemba} -C {workspace} approval approve ID
+               {gemba} -C {workspace} consult start    in which order to take on what is planned
+               {gemba} -C {workspace} consult apply ID LINE
 
   Answer something and watch what its agent says next. On the page, ? shows the keys.
   Ctrl-C ends the demo and removes everything it has made.
@@ -77,15 +80,17 @@ def command(folder: str | None, port: int | None, pace: float, seed: int, no_age
 
 def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) -> None:
     """Make the workspace and its past, then serve it with its agents until a signal comes."""
-    stories, project = load_stories(), load_project()
+    stories, project, planned = load_stories(), load_project(), load_work()
     make_floor(floor, project.commit, stories.values())
     make_workspace(floor.workspace)
     workspace = Workspace(floor.workspace)
     for name, text in project.settings.items():
         with (workspace.folder / name).open("a") as settings:
             settings.write(text)
-    write_earlier(session_of(floor, story, 0) for story in stories.values())
-    left = write_past(session_of(floor, story) for story in stories.values())
+    earlier, sessions = ({name: session_of(floor, story, life) for name, story in stories.items()} for life in (0, 1))
+    write_finished(planned, earlier)
+    write_earlier(earlier.values())
+    left = write_past(sessions.values())
     crew = Crew(floor, pace=tempo.pace, seed=tempo.seed, tell=screen.tell)
 
     def ready(told: ServerFile, token: str) -> None:
@@ -94,7 +99,8 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
             crew.start(stories.values(), left, dispatches)
 
     with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
-        dispatches = write_dispatches(app, (session_of(floor, story) for story in stories.values()))
+        write_work(app, planned, sessions)
+        dispatches = write_dispatches(app, sessions.values())
         try:
             serve(app, bind, ready)
         finally:

@@ -20,13 +20,13 @@ from typing import Any
 import msgspec
 
 from gemba import wire
-from gemba.demo.commands import Decision, ask, may_end, may_run, recorded, report
+from gemba.demo.commands import Decision, ask, claim, may_end, may_run, recorded, report
 from gemba.demo.contract import Ending, agent_id_of, first_fault, headline, last_words
 from gemba.demo.dispatched import Dispatched
 from gemba.demo.floor import commit_change
 from gemba.demo.server import Server
 from gemba.demo.session import Session
-from gemba.demo.story import Approval, Ask, Assumption, Input, Permission, Story, Turn, load_stories
+from gemba.demo.story import Approval, Ask, Assumption, Handoff, Input, Permission, Story, Turn, load_stories
 from gemba.watch import FolderWatch
 
 _LINE_SECONDS = (2.0, 5.0)  # between two lines of work
@@ -46,6 +46,8 @@ class Agent:
         self._pace = pace
         self._draw = draw
         self._dispatch = dispatch
+        self._item = session.story.bead
+        self._server = Server(session.workspace)
         self._agent_id = dispatch.agent_id if dispatch else agent_id_of(session.id)
         self._slowness = 1.0
         self._has_slipped = False
@@ -125,7 +127,7 @@ class Agent:
         return Ending(turn.work[-1], "", turn.run)
 
     def _ask(self, turn: Ask) -> Ending:
-        given = ["--kind", turn.kind, "--role", self._story.role, "--bead", self._story.bead, "--title", turn.title]
+        given = ["--kind", turn.kind, "--role", self._story.role, "--bead", self._item, "--title", turn.title]
         given += ["--text", turn.text.strip(), *(word for option in turn.options for word in ("--option", option))]
         if turn.schema is not None:
             given += ["--schema", self._write_schema(turn.schema)]
@@ -154,7 +156,7 @@ class Agent:
     def _decide_alone(self, turn: Assumption) -> None:
         commit_change(self._session.cwd, turn, self._story.name)
         self._say(f"Decided alone: {turn.text} {turn.chose}")
-        given = ["--kind", "assumption", "--role", self._story.role, "--bead", self._story.bead]
+        given = ["--kind", "assumption", "--role", self._story.role, "--bead", self._item]
         self._open[recorded(ask(*given, "--text", turn.text, "--chose", turn.chose))] = turn
 
     def _decided(self, turn: Permission, event_id: str) -> Ending:
@@ -186,24 +188,41 @@ class Agent:
         return decision
 
     def _end(self, turn: Turn, ending: Ending) -> None:
-        """End the turn, with a handoff if it has one. One that is sent back is mended."""
+        """End the turn, and with it the work on an item if it was the last for that."""
         if turn.handoff is None:
             self._session.client("Stop", stop_hook_active=False)
-            return
-        if turn.handoff.check:
-            self._session.command("PreToolUse", turn.handoff.check)
-            self._session.command("PostToolUse", turn.handoff.check)
-        if turn.handoff.slip and not self._has_slipped:
+        else:
+            self._hand_off(turn, turn.handoff, ending)
+        if turn.finishes:
+            self._finish_item()
+
+    def _hand_off(self, turn: Turn, handoff: Handoff, ending: Ending) -> None:
+        """End the turn in a handoff. One that is sent back is mended."""
+        if handoff.check:
+            self._session.command("PreToolUse", handoff.check)
+            self._session.command("PostToolUse", handoff.check)
+        if handoff.slip and not self._has_slipped:
             self._has_slipped = True
-            wrong = may_end(self._session, last_words(turn, ending, self._agent_id, turn.handoff.slip))
+            wrong = may_end(self._session, last_words(turn, ending, self._agent_id, handoff.slip))
             self._say(f"Handoff sent back: {first_fault(wrong)}")
             self._pause(_LINE_SECONDS)
         if wrong := may_end(self._session, last_words(turn, ending, self._agent_id)):
             raise RuntimeError(wrong)
-        self._say(f"Handed off, {headline(turn, turn.handoff, ending)}")
+        self._say(f"Handed off, {headline(turn, handoff, ending)}")
         asked = self._dispatch.asked_by_handoff() if self._dispatch else None
         if asked and isinstance(turn, Input):
             self._choose(turn, asked)
+
+    def _finish_item(self) -> None:
+        """Hand the item in, for somebody to look at, and take the next one that is ready."""
+        self._say(f"Handed in {self._item}, for you to look at")
+        self._report("bead-done", f"{self._item} can be looked at")
+        for id in self._story.then:
+            if self._server.is_ready(id) and claim(id):
+                self._server.begin_item(id)
+                self._item = id
+                self._say(f"Took {id}")
+                return
 
     def _choose(self, turn: Input, asked: str) -> None:
         """The turn is over; a person's choice starts the next one."""
@@ -215,7 +234,7 @@ class Agent:
 
     def _resolution(self, event_id: str) -> dict[str, Any]:
         """How an escalation ended that no command of ours waits for."""
-        resolution = Server(self._session.workspace).wait_for_decision(event_id)
+        resolution = self._server.wait_for_decision(event_id)
         if resolution["outcome"] in ("answered", "default"):
             self._session.append("GembaReplyRead", {"event_id": event_id})
         return resolution
@@ -255,7 +274,7 @@ class Agent:
     def _report(self, state: str, note: str) -> None:
         words = " ".join(note.split())
         cut = words if len(words) <= _LONGEST_NOTE else words[: _LONGEST_NOTE - 1] + "…"
-        report(state, "--bead", self._story.bead, "--note", cut or state)
+        report(state, "--bead", self._item, "--note", cut or state)
 
     def _say(self, line: str) -> None:
         sys.stdout.buffer.write(line.encode() + b"\n")

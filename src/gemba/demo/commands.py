@@ -1,4 +1,5 @@
-"""The real commands that a demo agent calls, each as a process: to ask, to report, and at the hooks of its client."""
+"""The real commands that a demo agent calls, each as a process: to ask, to report, to take work, and at the hooks of its
+client."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from gemba.demo.session import Session
 
 _INSTEAD = "run exactly this instead: "
 _AGAIN = "run exactly the same command again"
+_PROTOCOL = "2025-06-18"
 
 
 class Decision(NamedTuple):
@@ -46,6 +48,18 @@ def recorded(asked: tuple[int, str]) -> str:
 
 def report(*arguments: str) -> None:
     _run("gemba-state", *arguments)
+
+
+def claim(item: str) -> bool:
+    """Takes a work item with the MCP tool for that; False where somebody else was faster."""
+    call = {"name": "claim_work", "arguments": {"item_id": item}}
+    asked = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": _PROTOCOL, "capabilities": {}}},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    lines = [json.dumps({"jsonrpc": "2.0", **one}) for one in asked]
+    said = _run("gemba-mcp", given="\n".join([*lines, ""]).encode()).stdout.splitlines()
+    return not json.loads(said[-1])["result"]["isError"]
 
 
 def may_run(session: Session, command: str) -> Decision:

@@ -1,4 +1,5 @@
-"""What a demo agent hears from the server itself: decisions in its own dialog, and where its dispatch stands.
+"""What a demo agent hears from the server itself: decisions in its own dialog, where its dispatch stands, and
+what of its work is ready.
 
 A server that is gone comes back, or it has ended and this agent is about to: all of these wait for it.
 """
@@ -59,6 +60,13 @@ class Server:
             for one in found
             if one["requester"] == requester and (one["state"] == "pending" or one["grant_state"] == "unused")
         }
+
+    def is_ready(self, item: str) -> bool:
+        return bool(self._exchange("GET", f"/api/work-items/{item}")["ready"])
+
+    def begin_item(self, item: str) -> None:
+        """Say that a work item is worked on, as a runtime does."""
+        self._exchange("PATCH", f"/api/work-items/{item}", {"state": "in_progress"})
 
     def _event(self, fits: Callable[[Document], bool], **query: str) -> Document:
         """The payload of the first event that fits, of all that there have ever been."""

@@ -59,6 +59,7 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     declined: str = ""
     minutes_ago: int | None = None
     handoff: Handoff | None = None
+    finishes: bool = False  # the agent hands its work item in, and takes its next one
 
 
 class Ask(Turn, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -133,6 +134,7 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     turn: list[Question | Blocker | Assumption | Permission | Approval | Input]
     branch: str = "main"
     assignment: Assignment | None = None
+    then: list[str] = []  # the work items that it takes after its first, as far as they are ready
 
     def blocks(self, turn: Turn) -> bool:
         """Does the agent stand still until this is answered?"""
@@ -151,12 +153,12 @@ class _Stories(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_project() -> Project:
-    return msgspec.convert(_read("project.toml"), Project)
+    return msgspec.convert(read_data("project.toml"), Project)
 
 
 def load_stories() -> dict[str, Story]:
-    return {story.name: story for story in msgspec.convert(_read("stories.toml"), _Stories).agent}
+    return {story.name: story for story in msgspec.convert(read_data("stories.toml"), _Stories).agent}
 
 
-def _read(name: str) -> dict[str, object]:
+def read_data(name: str) -> dict[str, object]:
     return tomllib.loads((resources.files("gemba.demo") / name).read_text(encoding="utf-8"))

@@ -1,0 +1,95 @@
+"""The demo's work items: made as of earlier days, moved by the verbs of the API, claimed by the agents that live.
+
+What has been done before has sessions of its own, with what they took, so that there is something to plan by. Called by
+`gemba demo` before it serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from gemba import clock
+from gemba.app import App
+from gemba.demo.session import Session
+from gemba.demo.story import read_data
+from gemba.work.batch import Given, insert_many
+from gemba.work.claiming import ClaimItem, claim_item
+from gemba.work.item import Relation, State
+from gemba.work.store import ChangeItem, NewItem, change_item, clean_values
+
+SHIFT = 8 * 3_600  # seconds for which an agent of the demo claims what it works on
+
+_PLANNER = "Noor"
+_DAY_MINUTES = 24 * 60
+_SHARE_SAID = 0.1  # of what a session took: what the model itself has written
+
+
+class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a work item went, and when."""
+
+    days_ago: float
+    state: State
+    reason: str = ""  # why it was closed
+
+
+class Planned(NewItem, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A work item of the project. `by` an agent: in an earlier session that `took` so many tokens, or in this one."""
+
+    id: str
+    days_ago: float
+    blocked_by: list[str] = []
+    move: list[Move] = []
+    by: str | None = None
+    took: int | None = None
+
+
+class _Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    item: list[Planned]
+
+
+def load_work() -> list[Planned]:
+    return msgspec.convert(read_data("work.toml"), _Work).item
+
+
+def write_work(app: App, planned: Sequence[Planned], sessions: Mapping[str, Session]) -> None:
+    """Everything that is planned, in one transaction; `sessions` are those that live, by the names of their agents."""
+    with app.database.transaction(_PLANNER) as tx:
+        now = tx.now
+        tx.now = now - _span(max(one.days_ago for one in planned))
+        edges = [(other, Relation.BLOCKS, one.id) for one in planned for other in one.blocked_by]
+        insert_many(tx, [_given(one, now) for one in planned], edges)
+        moves = [(move, one) for one in planned for move in one.move]
+        for move, one in sorted(moves, key=lambda each: -each[0].days_ago):
+            tx.now = now - _span(move.days_ago)
+            change = ChangeItem(state=move.state, **({"close_reason": move.reason} if move.reason else {}))
+            change_item(tx, change, id=one.id)
+        tx.now = now
+        for one in planned:
+            if one.by is not None and one.took is None:
+                claim_item(tx, ClaimItem(owner=sessions[one.by].id, lease_seconds=SHIFT), id=one.id)
+
+
+def write_finished(planned: Iterable[Planned], earlier: Mapping[str, Session]) -> None:
+    """The sessions in which the demo's past was done. `earlier` are the agents' sessions of some day, by their names."""
+    for one in planned:
+        if one.by is None or one.took is None:
+            continue
+        begun, over = (move.days_ago * _DAY_MINUTES for move in (one.move[0], one.move[-1]))
+        session = msgspec.structs.replace(earlier[one.by], id=f"{one.by}-{one.id}")
+        session.client("SessionStart", begun, source="startup")
+        session.append("GembaState", {"state": "working", "bead_id": one.id, "note": one.title}, begun - 1)
+        said = int(one.took * _SHARE_SAID)
+        session.append("GembaUsage", {"input_tokens": one.took - said, "output_tokens": said}, over + 1)
+        session.client("SessionEnd", over, reason="other")
+
+
+def _given(one: Planned, now: int) -> Given:
+    made = now - _span(one.days_ago)
+    values = {name: getattr(one, name) for name in NewItem.__struct_fields__}
+    return Given(one.id, clean_values(values, f"/{one.id}"), {"created_at": made, "updated_at": made})
+
+
+def _span(days: float) -> int:
+    return int(days * clock.DAY)
