@@ -128,14 +128,63 @@ def test_of_different_requests_with_one_id_at_once_one_runs(api: Api) -> None:
     assert resolved_events(api) == 1
 
 
-def test_a_refused_request_stores_nothing_and_is_judged_again(api: Api) -> None:
+def test_a_refused_request_is_answered_the_same_again_though_it_would_be_taken_now(api: Api) -> None:
     id = api.ask()
-    assert respond(api, id, "", "one").status == 422
-    assert api.request("POST", "/api/escalations/unknown/ack", {}, X_GEMBA_Confirm="two").status == 404
+    respond(api, id, "blue", "first")
+    refused = respond(api, id, "green", "second")
+    assert (refused.status, refused.json["code"]) == (409, "already_resolved")
+    api.post(f"/api/escalations/{id}/reopen", {})
 
-    assert respond(api, id, "blue", "one").status == 200
-    assert respond(api, id, "green", "three").status == 409
-    assert api.request("POST", f"/api/escalations/{api.ask()}/ack", {}, X_GEMBA_Confirm="two").status == 200
+    again = respond(api, id, "green", "second")
+
+    assert (again.status, again.body, again.headers["x-gemba-replayed"]) == (409, refused.body, "true")
+    assert again.headers["content-type"] == refused.headers["content-type"] == "application/problem+json"
+    assert api.get(f"/api/escalations/{id}")["state"] == "open"
+    assert respond(api, id, "green", "third").status == 200
+
+
+def test_the_id_of_a_refused_request_is_its_own_and_of_no_other(api: Api) -> None:
+    unknown = "/api/escalations/unknown/ack"
+    assert api.request("POST", unknown, {}, X_GEMBA_Confirm="one").status == 404
+
+    reused = api.request("POST", f"/api/escalations/{api.ask()}/ack", {}, X_GEMBA_Confirm="one")
+
+    assert (reused.status, reused.json["code"]) == (422, "confirm_reused")
+    assert api.request("POST", unknown, {}, X_GEMBA_Confirm="one").status == 404
+
+
+def test_what_is_refused_before_anything_is_begun_is_kept_too(api: Api) -> None:
+    folder = api.workspace / "not-yet"
+    body = {"goal": "Mend it", "folder": str(folder)}
+    first = api.request("POST", "/api/dispatches", body, X_GEMBA_Confirm="one")
+    assert 400 <= first.status < 500, first
+    folder.mkdir()
+
+    again = api.request("POST", "/api/dispatches", body, X_GEMBA_Confirm="one")
+
+    assert (again.status, again.body, again.headers["x-gemba-replayed"]) == (first.status, first.body, "true")
+    assert api.request("POST", "/api/dispatches", body, X_GEMBA_Confirm="two").status == 200
+
+
+def test_what_cannot_be_read_keeps_no_id(api: Api) -> None:
+    """The request alone decides that, so the same one gets the same answer without anything being kept."""
+    path = f"/api/escalations/{api.ask()}/snooze"
+    for _ in range(2):
+        refused = api.request("POST", path, {"seconds": "soon"}, X_GEMBA_Confirm="one")
+        assert (refused.status, "x-gemba-replayed" in refused.headers) == (422, False)
+
+    assert api.request("POST", path, {"seconds": 60}, X_GEMBA_Confirm="one").status == 200
+
+
+def test_of_the_same_refused_request_sent_many_times_at_once_one_is_judged(api: Api) -> None:
+    id = api.ask()
+    respond(api, id, "blue", "first")
+
+    answers = at_once(8, lambda _: respond(api, id, "green", "second"))
+
+    assert {answer.status for answer in answers} == {409}
+    assert len({answer.body for answer in answers}) == 1
+    assert sum("x-gemba-replayed" not in answer.headers for answer in answers) == 1
 
 
 def test_a_confirm_id_is_forgotten_after_a_day(api: Api) -> None:

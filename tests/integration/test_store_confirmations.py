@@ -1,19 +1,21 @@
-"""Confirm ids in the database: run once, answer as before, forget after a day."""
+"""Confirm ids in the database: run once, answer as before, also a refusal, forget after a day."""
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 import time_machine
-from sqlalchemy import func, select
+from sqlalchemy import func, insert, select
 
-from gemba.errors import Conflict, Invalid
-from gemba.store import confirmations
+from gemba.errors import Conflict, GembaError, Invalid, Unusable
+from gemba.event import Draft
+from gemba.store import confirmations, events
 from gemba.store.confirmations import Answer
-from gemba.store.database import Database, connect
+from gemba.store.database import Database, Transaction, connect
 from gemba.store.migrate import open_database
 from gemba.store.schema import confirmations as table
+from gemba.store.schema import counters
 
 
 @pytest.fixture
@@ -24,7 +26,11 @@ def database(database_url: str) -> Iterator[Database]:
 
 def once(database: Database, id: str, request: str, answer: str = "yes") -> Answer:
     with database.transaction() as tx:
-        return confirmations.once(tx, id, request, lambda: Answer(200, answer.encode()))
+        return confirmations.once(tx, id, request, lambda: Answer(200, answer.encode()), refused)
+
+
+def refused(error: GembaError) -> Answer:
+    return Answer(error.status, error.message.encode())
 
 
 def stored(database: Database) -> int:
@@ -46,41 +52,69 @@ def test_another_request_may_not_have_the_same_id(database: Database) -> None:
     assert raised.value.code == "confirm_reused"
 
 
-def test_a_request_that_is_refused_stores_nothing(database: Database) -> None:
-    def refuse() -> Answer:
+def test_a_refusal_is_an_answer_and_what_was_done_before_it_is_undone(database: Database) -> None:
+    def refuse(tx: Transaction) -> Answer:
+        tx.emit(Draft("probe", {}))
+        tx.connection.execute(insert(counters), {"name": "probe", "value": 1})
         raise Conflict("no", code="no")
+
+    with database.transaction() as tx:
+        first = confirmations.once(tx, "one", "request", lambda: refuse(tx), refused)
+
+    assert first == Answer(409, b"no")
+    assert once(database, "one", "request", "never run") == Answer(409, b"no", replayed=True)
+    with pytest.raises(Invalid, match="another request"):
+        once(database, "one", "another request")
+    with database.read() as connection:
+        assert connection.execute(select(counters).where(counters.c.name == "probe")).all() == []
+        assert events.read_after(connection, 0, 10) == []
+
+
+def test_what_a_refusal_leaves_behind_is_kept_with_it(database: Database) -> None:
+    def leave(tx: Transaction) -> None:
+        tx.connection.execute(insert(counters), {"name": "left", "value": 1})
+
+    with database.transaction() as tx:
+        confirmations.once(tx, "one", "request", lambda: tx.refuse(Conflict("no", code="no"), leave), refused)
+
+    with database.read() as connection:
+        assert connection.execute(select(counters.c.value).where(counters.c.name == "left")).scalar_one() == 1
+
+
+def test_what_fails_for_want_of_something_stores_nothing_and_is_tried_again(database: Database) -> None:
+    def fail() -> Answer:
+        raise Unusable("no disk", code="no_disk")
 
     def attempt() -> None:
         with database.transaction() as tx:
-            confirmations.once(tx, "one", "request", refuse)
+            confirmations.once(tx, "one", "request", fail, refused)
 
-    with pytest.raises(Conflict):
+    with pytest.raises(Unusable):
         attempt()
     assert stored(database) == 0
     assert once(database, "one", "another request").replayed is False
 
 
-def test_a_second_one_waits_for_the_first_and_runs_when_that_fails(database: Database, database_url: str) -> None:
+@pytest.mark.parametrize(("error", "expected"), [(Conflict, 409), (Unusable, 200)])
+def test_a_second_one_waits_for_the_first_and_runs_only_if_that_failed(
+    database: Database, database_url: str, error: type[GembaError], expected: int
+) -> None:
     """Of two processes: the second is at the door while the first is inside."""
     inside, let_go = threading.Event(), threading.Event()
     answers: list[Answer] = []
 
+    def fail() -> Answer:
+        inside.set()
+        let_go.wait(30)
+        raise error("no", code="no")
+
     def first() -> None:
-        def fail() -> Answer:
-            inside.set()
-            let_go.wait(30)
-            raise Conflict("no", code="no")
-
-        with database.transaction() as tx:
-            confirmations.once(tx, "one", "request", fail)
-
-    def failing_first() -> None:
-        with pytest.raises(Conflict):
-            first()
+        with suppress(Unusable), database.transaction() as tx:
+            confirmations.once(tx, "one", "request", fail, refused)
 
     with closing(connect(database_url)) as other:
         threads = [
-            threading.Thread(target=failing_first),
+            threading.Thread(target=first),
             threading.Thread(target=lambda: answers.append(once(other, "one", "request"))),
         ]
         threads[0].start()
@@ -91,7 +125,7 @@ def test_a_second_one_waits_for_the_first_and_runs_when_that_fails(database: Dat
         for thread in threads:
             thread.join()
 
-    assert answers == [Answer(200, b"yes")]
+    assert [(answer.status, answer.replayed) for answer in answers] == [(expected, expected == 409)]
 
 
 def test_ids_are_forgotten_after_a_day_one_by_one_and_all_together(database: Database) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
@@ -22,6 +23,7 @@ from gemba import clock, wire
 from gemba.action import Action
 from gemba.api.cache import Cache
 from gemba.api.decode import Malformed, decode_body, decode_query
+from gemba.api.problem import MEDIA_TYPE as PROBLEM
 from gemba.api.problem import problem, problem_of
 from gemba.api.read import Read
 from gemba.api.security import OPERATOR_KEY
@@ -80,21 +82,39 @@ def action_route(app: App, action: Action) -> Route:
                     known = confirmations.answered(connection, confirm_id, fingerprint, clock.now())
                 if known is not None:
                     return known
-            prepared = action.prepared(app.database.surroundings, body, **ids)
+            prepared, refusal = _prepared(app, action, body, ids)
 
             def change(tx: Transaction) -> Answer:
                 def once() -> Answer:
+                    if refusal is not None:
+                        raise refusal
                     return Answer(action.status, msgspec.json.encode(action.verb(tx, prepared, **ids)))
 
-                return confirmations.once(tx, confirm_id, fingerprint, once)
+                return confirmations.once(tx, confirm_id, fingerprint, once, _refused)
 
             return app.database.change(change, operator)
 
         answer = await asyncio.to_thread(run)
         headers = {"X-GEMBA-Replayed": "true"} if answer.replayed else None
-        return Response(answer.body, answer.status, headers, media_type="application/json")
+        media_type = "application/json" if answer.status < 400 else PROBLEM
+        return Response(answer.body, answer.status, headers, media_type=media_type)
 
     return Route(action.path, guarded(endpoint), methods=[action.method])
+
+
+def _prepared(
+    app: App, action: Action, body: msgspec.Struct, ids: dict[str, str]
+) -> tuple[Any, GembaError | None]:
+    """What the verb gets, or why it gets nothing: that is an answer too, to be stored like any other."""
+    try:
+        return action.prepared(app.database.surroundings, body, **ids), None
+    except GembaError as error:
+        return None, error
+
+
+def _refused(error: GembaError) -> Answer:
+    told = problem_of(error)
+    return Answer(told.status_code, bytes(told.body))
 
 
 def _with_query(body: msgspec.Struct, asked: msgspec.Struct) -> msgspec.Struct:

@@ -1,7 +1,8 @@
 """X-GEMBA-Confirm: a mutating request runs once, however often it is sent.
 
-The id, a hash of the request and the answer are stored in the request's own transaction. A request that was
-refused changed nothing and stores nothing: sent again, it is judged again.
+The id, a hash of the request and the answer are stored in the request's own transaction, also when the request is
+refused: what it did is undone as a part of that transaction, and the refusal is its answer. What fails because the
+surroundings do not work (5xx) stores nothing: sent again, it is tried again.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import msgspec
 from sqlalchemy import Connection, Row, delete, select, update
 
 from gemba import clock
-from gemba.errors import Invalid
+from gemba.errors import GembaError, Invalid
 from gemba.store.database import Transaction
 from gemba.store.schema import confirmations
 
 KEPT = clock.DAY
+
+_FAILED = 500  # from here on it is not the request that is wrong
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -34,8 +37,14 @@ def answered(connection: Connection, confirm_id: str, request: str, now: int) ->
     return _replayed(stored, confirm_id, request)
 
 
-def once(tx: Transaction, confirm_id: str, request: str, run: Callable[[], Answer]) -> Answer:
-    """Run, or return what the same request was answered before.
+def once(
+    tx: Transaction,
+    confirm_id: str,
+    request: str,
+    run: Callable[[], Answer],
+    refused: Callable[[GembaError], Answer],
+) -> Answer:
+    """Run, or return what the same request was answered before. `refused` words what `run` refuses.
 
     The row is inserted before the work: on PostgreSQL a second request with the same id waits here for the first
     to commit (and then finds its answer) or to roll back (and then runs).
@@ -46,7 +55,13 @@ def once(tx: Transaction, confirm_id: str, request: str, run: Callable[[], Answe
     if not tx.insert_new(confirmations, [row], "id"):
         stored = tx.connection.execute(select(confirmations).where(confirmations.c.id == confirm_id)).one()
         return _replayed(stored, confirm_id, request)
-    answer = run()
+    try:
+        with tx.part():
+            answer = run()
+    except GembaError as error:
+        if error.status >= _FAILED:
+            raise
+        answer = refused(error)
     tx.connection.execute(
         update(confirmations)
         .where(confirmations.c.id == confirm_id)
