@@ -84,7 +84,12 @@ HANDOFF_POINTS = (
     "world asking",  # what a COMPLETE claims is about to be compared
     "world asked",
 )
-ALL_POINTS = (*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS, *APPROVAL_POINTS, *HANDOFF_POINTS)
+# Where a line of a consult is applied: its place, the effect, what is recorded of both.
+CONSULT_POINTS = ("insert consult_applied", "update work_items", "insert work_changes", "update consult_applied")
+ALL_POINTS = (
+    *(*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS),
+    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS),
+)
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")
 

@@ -19,6 +19,7 @@ from gemba.testing import effort
 from gemba.work.exporting import issues_after
 from gemba.work.history import Change, list_changes
 from gemba.work.importing import Imported, ImportItems, import_items
+from gemba.work.interchange.issue import LINKS, Link
 from gemba.work.interchange.lines import read_lines
 from gemba.work.interchange.order import pieces
 from gemba.work.item import Kind, Relation
@@ -45,9 +46,9 @@ class Plan:
         with self.database.transaction() as tx:
             return import_items(tx, body)
 
-    def take_file(self, text: str, most: int = 2_000) -> list[Imported]:
-        """As the command does, in pieces."""
-        work = read_lines([("issues.jsonl", text)])
+    def take_file(self, text: str, most: int = 2_000, apart: str = "") -> list[Imported]:
+        """As the command does, in pieces; `apart` is a file of dependencies beside the issues."""
+        work = read_lines([("issues.jsonl", text), *([("dependencies.jsonl", apart)] if apart else [])])
         assert not work.bad
         return [
             self.take(*(each.given for each in piece.issues), **piece.apart) for piece in pieces(work, most, 700_000)
@@ -131,6 +132,45 @@ def test_a_realistic_export_comes_in_means_the_same_going_out_and_a_second_time_
     before = plan.changes()
     (again,) = plan.take_file(text)
     assert (again.outcomes, again.unchanged, plan.changes()) == ([], len(written), before)
+
+
+def parted(text: str) -> tuple[str, str]:
+    """An export whose dependencies stand on the issues' lines, as one that has them in a file of their own."""
+    issues = [json.loads(line) for line in text.splitlines()]
+    links = [link for each in issues for link in each.get("dependencies", ())]
+    bare = [{name: value for name, value in each.items() if name != "dependencies"} for each in issues]
+    return as_lines(bare), as_lines(links)
+
+
+def as_lines(documents: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(each) + "\n" for each in documents)
+
+
+@pytest.mark.parametrize("form", ["on the lines", "apart"])
+def test_every_issue_dependency_label_and_comment_of_an_export_is_accounted_for(plan: Plan, form: str) -> None:
+    text = REALISTIC.read_text()
+    written = {each["id"]: each for each in map(json.loads, text.splitlines())}
+
+    issues, apart = parted(text) if form == "apart" else (text, "")
+    done = plan.take_file(issues, apart=apart)
+
+    assert [each for piece in done for each in piece.left_out] == []
+    assert plan.issues().keys() == written.keys()
+    assert sum(len(each.get("comments", ())) for each in written.values()) >= 2
+    assert {link["type"] for each in written.values() for link in each.get("dependencies", ())} >= LINKS.keys() - {
+        "relates-to"
+    }
+    for id, each in written.items():
+        item, out = plan.item(id), plan.issues()[id]
+        assert (item.title, item.labels, item.priority) == (each["title"], each.get("labels", []), each["priority"])
+        links = {Link(id, link["type"], link["depends_on_id"]) for link in each.get("dependencies", ())}
+        assert {link.ends for link in links} - {None} <= plan.links(id)
+        gone = {Link(id, link["type"], link["depends_on_id"]) for link in out.get("dependencies", ())}
+        assert gone == links
+        assert {name: value for name, value in out.items() if name != "dependencies"} == {
+            name: value for name, value in each.items() if name != "dependencies"
+        }
+        assert out.get("comments") == each.get("comments")
 
 
 def test_what_is_ready_after_an_import_is_what_the_tracker_says_is_ready(plan: Plan) -> None:

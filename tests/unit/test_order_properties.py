@@ -21,7 +21,7 @@ from gemba.skills.consult.order_rules import RULES, WHOLE, judge_order
 from gemba.skills.consult.reading import read_input
 from gemba.testing import effort
 from tests.fixtures.naive_order import OF_LINES, OF_THE_WHOLE, Document, Lines, above, depends, epics_of, of
-from tests.fixtures.plans import AS_OF, IDS, order_inputs
+from tests.fixtures.plans import AS_OF, IDS, order_inputs, tricks
 
 
 def advised(document: Document) -> Lines:
@@ -204,39 +204,6 @@ def _elsewhere(pick: Pick, given_: Document, lines: Lines) -> tuple[Lines, int]:
         *({"verb": "PATCH", "path": trick, "body": body} for trick in tricks(id)),
     ]
     return _changed(lines, at, suggested_action=pick(wrong))
-
-
-def tricks(id: str) -> list[str]:
-    """Paths that mean another place than they look like, or the same one in other words."""
-    path = f"/api/work-items/{id}"
-    return [
-        f"{path}/",
-        f"/{path}",
-        f"{path}/claim",
-        f"{path}/../other",
-        f"/api/work-items/../work-items/{id}",
-        f"/api/work-items/./{id}",
-        f"/api/work-items/%2e%2e/{id}",
-        "/api/work-items/..",
-        "/api/work-items/%2e%2e",
-        f"/api/work-items/{id}%2Fclaim",
-        f"/api/work-items/{id}%2fclaim",
-        f"{path}?version=1",
-        f"{path}#x",
-        f"{path};x",
-        f"{path}%00",
-        f"{path}\n",
-        f" {path}",
-        f"/API/work-items/{id}",
-        f"/api/Work-Items/{id}",
-        f"/api/work-items/%{ord(id[0]):02X}{id[1:]}",
-        f"/api/work-items/{id.upper()}",
-        f"http://localhost{path}",
-        f"//evil.example{path}",
-        f"\\api\\work-items\\{id}",
-        path.removeprefix("/"),
-        "",
-    ]
 
 
 def _miscounted(pick: Pick, given_: Document, lines: Lines) -> tuple[Lines, int]:
