@@ -291,6 +291,29 @@ def test_a_dry_run_composes_the_prompt_and_costs_nothing(app: App, api: Api) -> 
     assert api.post(f"/api/consults/{found['id']}/close", {})["status"] == "closed"
 
 
+def test_the_items_that_an_input_names_stand_in_the_prompt_as_they_are(api: Api) -> None:
+    base, roof = make_epic(api, "Base"), make_epic(api, "Roof")
+    body = {"priority": 0, "labels": ["stone"], "description": "Dig first. " * 200}
+    api.request("PATCH", f"/api/work-items/{base}", body)
+    api.post(f"/api/work-items/{roof}/relations", {"kind": "blocks", "source": base})
+    tile = api.request("POST", "/api/work-items", {"item": {"title": "A tile", "parent": roof}}).json["id"]
+
+    def asked(skill: str, **given: Any) -> str:
+        text: str = detail(api, begun(api, given, skill=skill, spawn=False))["composed"]["text"]
+        return text.partition("as they are now:\n")[2]
+
+    refined = json.loads(asked("refine", item_ids=[roof, base, "gone"]))
+    assert [(item["id"], item["title"], item.get("blocked_by")) for item in refined] == [
+        (roof, "Roof", [base]),
+        (base, "Base", None),
+    ]
+    assert (refined[1]["priority"], refined[1]["labels"], refined[1]["age_days"]) == (0, ["stone"], 0)
+    assert 590 < len(refined[1]["description"]) < 610
+    assert [item["id"] for item in json.loads(asked("what_remains", epic_id=roof))] == [roof, tile]
+    assert [item["id"] for item in json.loads(asked("change_this", item_id=base, change="Wood"))] == [base]
+    assert asked("ask", question="Why?", refs=["gone", "README.md"]) == ""
+
+
 @pytest.mark.parametrize(
     ("change", "status", "words"),
     [

@@ -53,6 +53,7 @@ COMMANDS = {
     "agents": ("gemba.cli.agents", "Show which types of agents can be started here."),
     "persona": ("gemba.cli.persona", "Show who can be consulted, and what each may spend."),
     "consult": ("gemba.cli.consult", "Ask a persona for advice, and apply it."),
+    "refine": ("gemba.cli.refine", "See the backlog, and have items of it refined."),
     "phase": ("gemba.cli.phase", "Show or set the phase that the project is in."),
     "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),
     "install-bridge": ("gemba.cli.install_bridge", "Put hooks into Claude Code's settings."),

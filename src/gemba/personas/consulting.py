@@ -22,7 +22,7 @@ from gemba.errors import GembaError, Unusable
 from gemba.event import Draft
 from gemba.flows import wanted as flows
 from gemba.handoff import audit
-from gemba.personas import consult_lines, consults, facts, prompts, providers, reservations
+from gemba.personas import consult_lines, consults, facts, prompts, providers, reservations, subjects
 from gemba.personas.consult import (
     CONSULT,
     ConsultDetail,
@@ -176,7 +176,7 @@ def _compose(tx: Transaction, made: Prepared) -> prompts.Composed:
         prompts.Parts(
             persona=made.persona,
             skill_fragment=f"{made.skill.prompt}\n\n{told}",
-            message=_message(made),
+            message=_message(tx, made),
             project_values=project_values,
             workspace_values=workspace_values,
             chunks=providers.context_of(made.persona, known),
@@ -188,11 +188,17 @@ def _compose(tx: Transaction, made: Prepared) -> prompts.Composed:
     )
 
 
-def _message(made: Prepared) -> str:
-    """The input, and what the operator wrote beside it where the input has no place for that."""
-    document = msgspec.json.format(msgspec.json.encode(made.document), indent=1).decode()
+def _message(tx: Transaction, made: Prepared) -> str:
+    """The input with the items that it names, and what the operator wrote where the input has no place for that."""
     beside = made.wanted.guidance if "guidance" not in made.skill.input.__struct_fields__ else None
-    return f"{beside}\n\n{document}" if beside else document
+    parts = [beside, _readable(made.document)]
+    if named := subjects.subjects(tx.connection, made.document, tx.now):
+        parts.append(f"The work items that are named there, as they are now:\n{_readable(named)}")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _readable(document: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
 
 
 def _row(
