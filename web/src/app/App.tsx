@@ -17,6 +17,7 @@ import { EscalationScreen } from "../history/EscalationScreen";
 import { InboxScreen } from "../inbox/InboxScreen";
 import { MemoryScreen } from "../memory/MemoryScreen";
 import { PoliciesScreen } from "../policies/PoliciesScreen";
+import { RefineScreen } from "../refine/RefineScreen";
 import { RulesScreen } from "../rules/RulesScreen";
 import { SessionScreen } from "../sessions/SessionScreen";
 import { SessionsScreen } from "../sessions/SessionsScreen";
@@ -32,6 +33,7 @@ const SCREENS: Record<RouteName, () => React.ReactNode> = {
   approvals: ApprovalsScreen,
   assumptions: AssumptionsScreen,
   memory: MemoryScreen,
+  refine: RefineScreen,
   handoffs: HandoffsScreen,
   dispatches: DispatchesScreen,
   context: ContextScreen,

@@ -33,6 +33,17 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
     ],
   ],
   [
+    "Refine",
+    [
+      [["j", "k"], "Next, previous row (or the arrows)"],
+      [["0", "…", "4"], "Give the row that priority"],
+      [["s"], "Change its state (p: what it is part of, l: its labels, Enter: any of it)"],
+      [["x"], "Select the row, or no longer (Shift A: all of them)"],
+      [["r"], "To the question for what is selected"],
+      [["a"], "Apply the first proposal for the row"],
+    ],
+  ],
+  [
     "While you type",
     [
       [["Enter"], "Send a reply"],

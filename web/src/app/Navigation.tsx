@@ -21,6 +21,7 @@ const ICONS: Record<RouteName, IconName> = {
   approvals: "key",
   assumptions: "fork",
   memory: "bookmark",
+  refine: "funnel",
   handoffs: "handover",
   dispatches: "brief",
   context: "layers",
@@ -65,6 +66,7 @@ export function Navigation({ current, badges }: Props) {
         popover="auto"
         onClick={() => behind.current?.hidePopover()}
       >
+        <Group group="plan" current={current} badges={badges} />
         <Group group="record" current={current} badges={badges} />
         <Group group="setup" current={current} badges={badges} />
       </div>

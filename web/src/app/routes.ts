@@ -13,8 +13,8 @@ interface Route {
   group: GroupName;
 }
 
-/** How the navigation is grouped: what waits for the operator, what happened, how it is set up. */
-export const GROUPS = { waiting: "Waiting", record: "Record", setup: "Setup" } as const;
+/** How the navigation is grouped: what waits for the operator, what is to be done, what happened, how it is set up. */
+export const GROUPS = { waiting: "Waiting", plan: "Plan", record: "Record", setup: "Setup" } as const;
 
 export type GroupName = keyof typeof GROUPS;
 
@@ -23,6 +23,7 @@ export const ROUTES = {
   sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
+  refine: { path: "/refine", title: "Refine", key: "e", group: "plan" },
   answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
   approvals: { path: "/approvals", title: "Approvals", key: "v", group: "record" },
   handoffs: { path: "/handoffs", title: "Handoffs", key: "f", group: "record" },

@@ -18,6 +18,7 @@ import {
   unresolvedQuery,
 } from "../api/queries";
 import { HANDED } from "../api/handoff-queries";
+import { BACKLOG, refinementQuery } from "../api/refine-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
@@ -54,6 +55,11 @@ const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
   await Promise.all(keys.map(refresh));
 });
 
+/** Lines of a consult show as they come. */
+const changedConsults = coalesce<string>(BURST_WINDOW, async (ids) => {
+  await Promise.all([...ids].map((id) => refresh(refinementQuery(id).queryKey)));
+});
+
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
   await Promise.all([...keys].map(refresh));
 });
@@ -87,6 +93,10 @@ function apply(message: Message): void {
   } else if (message.event.startsWith("approval")) {
     changedPlans((payload as { escalation_id: string }).escalation_id);
     changedSides(approvalHistoryQuery.queryKey);
+  } else if (message.event.startsWith("item")) {
+    changedSides(BACKLOG);
+  } else if (message.event.startsWith("consult")) {
+    if (ref !== null) changedConsults(ref);
   } else if (message.event.startsWith("audit")) {
     changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {

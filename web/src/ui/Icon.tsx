@@ -37,6 +37,7 @@ const PATHS = {
   bookmark: "M4.2 2.2h7.6v11.6L8 10.9l-3.8 2.9Z",
   terminal: "M1.8 2.8h12.4v10.4H1.8ZM4.4 5.8l2.2 2.2-2.2 2.2M8.4 10.2h3.2",
   copy: "M5.6 5.6h8v8h-8ZM10.4 5.6V2.4h-8v8h3.2",
+  funnel: "M2 2.8h12L9.6 8.2v4.2l-3.2 1.4V8.2Z",
   chevron: "M6 3.5 10.5 8 6 12.5",
 } as const;
 

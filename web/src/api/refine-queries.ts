@@ -1,0 +1,93 @@
+/** What the table of the backlog reads, and what it has done. Events of items and consults keep it fresh (live/sync.ts). */
+import { queryOptions, skipToken } from "@tanstack/react-query";
+import { api, payload } from "./client";
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type BacklogItem = Schemas["WorkRow"];
+export type ItemState = BacklogItem["state"];
+export type ItemChange = Pick<Schemas["ChangeItem"], "priority" | "state" | "parent" | "labels">;
+export type Refinement = Schemas["ConsultDetail"];
+
+/** What nobody has begun. */
+export const BACKLOG_STATES = ["backlog", "unstarted", "staged", "deferred"] as const satisfies ItemState[];
+/** Any item's event makes these out of date. */
+export const BACKLOG = ["backlog"] as const;
+/** The key of every consult that is looked at from here. */
+export const REFINEMENTS = ["consults", "refine"] as const;
+
+const PAGE = 500;
+/** More than anyone goes through in a sitting; those made last are there. */
+const MOST = 2_000;
+const KEPT = 60_000;
+
+/** All of it, in however many pages. */
+export const backlogQuery = queryOptions({
+  queryKey: [...BACKLOG, "items"],
+  queryFn: async ({ signal }) => {
+    const first = await readPage(null, signal);
+    const items = [...first.items];
+    let cursor = first.next_cursor;
+    while (cursor !== null && items.length < MOST) {
+      const page = await readPage(cursor, signal);
+      items.push(...page.items);
+      cursor = page.next_cursor;
+    }
+    return { ...first, items };
+  },
+  gcTime: KEPT,
+});
+
+async function readPage(cursor: string | null, signal: AbortSignal) {
+  const query = { state: BACKLOG_STATES.join(","), limit: PAGE, ...(cursor !== null && { cursor }) };
+  return payload(await api.GET("/api/work-items", { params: { query }, signal }));
+}
+
+/** What others can be a part of. */
+export const wholesQuery = queryOptions({
+  queryKey: [...BACKLOG, "wholes"],
+  queryFn: async ({ signal }) => {
+    const query = { kind: "epic,milestone", limit: PAGE };
+    return payload(await api.GET("/api/work-items", { params: { query }, signal }));
+  },
+  gcTime: KEPT,
+});
+
+/** One consult of the refine skill; none where none was asked for. */
+export function refinementQuery(id: string) {
+  return queryOptions({
+    queryKey: [...REFINEMENTS, id],
+    queryFn:
+      id === ""
+        ? skipToken
+        : async ({ signal }) => payload(await api.GET("/api/consults/{id}", { params: { path: { id } }, signal })),
+    gcTime: KEPT,
+    staleTime: 0,
+  });
+}
+
+const confirmed = (id: string, confirmId: string) => ({ path: { id }, header: { "X-GEMBA-Confirm": confirmId } });
+
+/** `version` is that of the item as it was shown: what somebody changed since is a conflict. */
+export async function changeItem(id: string, change: ItemChange, version: number, confirmId: string) {
+  const body = { ...change, version };
+  return payload(await api.PATCH("/api/work-items/{id}", { params: confirmed(id, confirmId), body }));
+}
+
+export async function askToRefine(ids: string[], agent: string, guidance: string, confirmId: string) {
+  const body = {
+    persona_id: "project-manager",
+    skill_id: "refine",
+    // The schema knows an input as an object, of whatever skill.
+    raw_input: { item_ids: ids } as unknown as Record<string, never>,
+    ...(agent !== "" && { agent_type: agent }),
+    ...(guidance !== "" && { guidance }),
+  };
+  return payload(await api.POST("/api/consults", { params: { header: { "X-GEMBA-Confirm": confirmId } }, body }));
+}
+
+export async function applyProposal(id: string, idx: number, confirmId: string) {
+  const params = { path: { id, idx: String(idx) }, header: { "X-GEMBA-Confirm": confirmId } };
+  return payload(await api.POST("/api/consults/{id}/apply/{idx}", { params, body: {} }));
+}
