@@ -129,18 +129,22 @@ def test_of_different_requests_with_one_id_at_once_one_runs(api: Api) -> None:
 
 
 def test_a_refused_request_is_answered_the_same_again_though_it_would_be_taken_now(api: Api) -> None:
-    id = api.ask()
-    respond(api, id, "blue", "first")
-    refused = respond(api, id, "green", "second")
-    assert (refused.status, refused.json["code"]) == (409, "already_resolved")
-    api.post(f"/api/escalations/{id}/reopen", {})
+    item = f"/api/work-items/{api.request('POST', '/api/work-items', {'item': {'title': 'Index'}}).json['id']}"
 
-    again = respond(api, id, "green", "second")
+    def claim(owner: str, confirm: str) -> Answer:
+        return api.request("POST", f"{item}/claim", {"owner": owner}, X_GEMBA_Confirm=confirm)
+
+    assert claim("ann", "first").status == 200
+    refused = claim("bo", "second")
+    assert (refused.status, refused.json["code"]) == (409, "claimed")
+    api.post(f"{item}/claim/release", {})
+
+    again = claim("bo", "second")
 
     assert (again.status, again.body, again.headers["x-gemba-replayed"]) == (409, refused.body, "true")
     assert again.headers["content-type"] == refused.headers["content-type"] == "application/problem+json"
-    assert api.get(f"/api/escalations/{id}")["state"] == "open"
-    assert respond(api, id, "green", "third").status == 200
+    assert api.get(item)["claim"] is None
+    assert claim("bo", "third").status == 200
 
 
 def test_the_id_of_a_refused_request_is_its_own_and_of_no_other(api: Api) -> None:
