@@ -1,4 +1,4 @@
-"""The backlog as a table: looked through and changed by keys, never over somebody else's change; gone through by the PM."""
+"""The backlog as a table: changed by keys, never over somebody else's change, and gone through by the PM."""
 
 from collections.abc import Callable
 from typing import Any
@@ -183,7 +183,9 @@ def test_the_pm_goes_through_what_is_selected_and_its_proposals_are_applied_besi
         line = {"type": "proposal", "title": title, "rationale": HOSTILE, "confidence": 0.8}
         return {**line, "suggested_action": action}
 
-    emit({"type": "strategy", "reasoning": "One by one"}, {"type": "finding", "text": "Nobody asked", "refs": [colours]})
+    emit(
+        {"type": "strategy", "reasoning": "One by one"}, {"type": "finding", "text": "Nobody asked", "refs": [colours]}
+    )
     expect(row(desk, colours)).to_contain_text("Nobody asked")
     emit(
         proposal(index, "Sooner", priority=0),

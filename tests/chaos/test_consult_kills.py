@@ -1,4 +1,4 @@
-"""`kill -9` at every point at which a line is applied: its effect and its record are both there once, or neither yet."""
+"""`kill -9` at every point at which a line is applied: its effect and its record are both there, once, or neither."""
 
 import json
 from pathlib import Path

@@ -135,7 +135,11 @@ def test_a_path_that_only_looks_like_the_lines_own_item_is_applied_nowhere(app: 
     emit(api, id, *lines_for(order_input(epic(first))))
     api.take("SessionEnd", {"reason": "exit"}, id)
     lines = detail(api, id)["validated_lines"]
-    path = trick.replace("{id}", first).replace("{ID}", first.upper()).replace("%7Bid}", f"%{ord(first[0]):02X}{first[1:]}")
+    path = (
+        trick.replace("{id}", first)
+        .replace("{ID}", first.upper())
+        .replace("%7Bid}", f"%{ord(first[0]):02X}{first[1:]}")
+    )
     lines[1]["suggested_action"]["path"] = path.replace("other", other)
     with app.database.transaction() as tx:
         tx.connection.execute(update(consults.consults).values(lines=json.dumps(lines)))

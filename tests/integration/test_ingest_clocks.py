@@ -89,7 +89,9 @@ def test_a_confirmed_request_is_not_carried_out_twice_when_the_clock_jumps(logs:
                 done = verbs.respond(tx, Respond(text="yes"), id="e-1")
                 return Answer(200, done.state.encode())
 
-            return confirmations.once(tx, "confirm-1", "the request", run, lambda error: Answer(409, str(error).encode()))
+            return confirmations.once(
+                tx, "confirm-1", "the request", run, lambda error: Answer(409, str(error).encode())
+            )
 
     first = respond()
     with time_machine.travel(datetime.now(UTC) + jump):

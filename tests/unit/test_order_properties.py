@@ -1,7 +1,7 @@
 """Every rule of epic_order over drawn plans: the advisor keeps it, and a model that breaks it is found out by its name.
 
-The rules stand once more in `naive_order`, in plain sentences. A wrong model is the advisor with one thing done wrong in
-the way that a rule is about; what it says beside that is right, and has to be taken.
+The rules stand once more in `naive_order`, in plain sentences. A wrong model is the advisor with one thing done wrong
+in the way that a rule is about; what it says beside that is right, and has to be taken.
 """
 
 import copy
@@ -110,8 +110,10 @@ def _stranger(pick: Pick, given_: Document, lines: Lines) -> tuple[Lines, int]:
     kind = pick(["recommendation", "warning", "deferred"])
     if kind == "recommendation":
         return _inserted(lines, at, rec(lines[at]["rank"], "ghost"))
-    strange = {"warning": {"kind": "missing_signal", "epic_ids": ["ghost"], "detail": "?"}, "deferred": {
-        "epic_id": "ghost", "reason": "?"}}
+    strange = {
+        "warning": {"kind": "missing_signal", "epic_ids": ["ghost"], "detail": "?"},
+        "deferred": {"epic_id": "ghost", "reason": "?"},
+    }
     return _inserted(lines, len(lines) - 1, {"type": kind, **strange[kind]})
 
 
@@ -286,7 +288,9 @@ def test_a_model_that_breaks_a_rule_is_found_out_and_the_good_lines_beside_it_su
     assert errors[at].reason
     # Only what depends on a line that was refused, or comes too late now, falls with it.
     for place, error in errors.items():
-        before = {line["epic_id"] for number, line in enumerate(lines[:place]) if number not in errors and "rank" in line}
+        before = {
+            line["epic_id"] for number, line in enumerate(lines[:place]) if number not in errors and "rank" in line
+        }
         if place != at:
             assert error.rule == "dependency"
             assert depends(document, lines[place]["epic_id"]) - before

@@ -102,9 +102,7 @@ def action_route(app: App, action: Action) -> Route:
     return Route(action.path, guarded(endpoint), methods=[action.method])
 
 
-def _prepared(
-    app: App, action: Action, body: msgspec.Struct, ids: dict[str, str]
-) -> tuple[Any, GembaError | None]:
+def _prepared(app: App, action: Action, body: msgspec.Struct, ids: dict[str, str]) -> tuple[Any, GembaError | None]:
     """What the verb gets, or why it gets nothing: that is an answer too, to be stored like any other."""
     try:
         return action.prepared(app.database.surroundings, body, **ids), None

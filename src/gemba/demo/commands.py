@@ -1,5 +1,5 @@
-"""The real commands that a demo agent calls, each as a process: to ask, to report, to take work, and at the hooks of its
-client."""
+"""The real commands that a demo agent calls, each as a process: to ask, to report, to take work, and at its client's
+hooks."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class Planned(NewItem, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     id: str
     days_ago: float
-    blocked_by: list[str] = []
-    move: list[Move] = []
+    blocked_by: tuple[str, ...] = ()
+    move: tuple[Move, ...] = ()
     by: str | None = None
     took: int | None = None
 
@@ -72,7 +72,7 @@ def write_work(app: App, planned: Sequence[Planned], sessions: Mapping[str, Sess
 
 
 def write_finished(planned: Iterable[Planned], earlier: Mapping[str, Session]) -> None:
-    """The sessions in which the demo's past was done. `earlier` are the agents' sessions of some day, by their names."""
+    """The sessions in which the demo's past was done. `earlier` are agents' sessions of some day, by their names."""
     for one in planned:
         if one.by is None or one.took is None:
             continue
