@@ -23,6 +23,8 @@ export function EditFields({ item, wholes, first, changing, onLeave }: Props) {
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+    // What was typed and not sent is taken back.
+    if (event.target instanceof HTMLInputElement) event.target.value = event.target.defaultValue;
     event.preventDefault();
     event.stopPropagation();
     onLeave();
@@ -95,8 +97,8 @@ export function EditFields({ item, wholes, first, changing, onLeave }: Props) {
           defaultValue={item.labels.join(", ")}
           onBlur={(event) => changing.change(item, { labels: labelsIn(event.target.value) })}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.nativeEvent.isComposing)
-              changing.change(item, { labels: labelsIn(event.currentTarget.value) });
+            // Leaving sends it, and the focus is on its row then.
+            if (event.key === "Enter" && !event.nativeEvent.isComposing) onLeave();
           }}
         />
       </div>

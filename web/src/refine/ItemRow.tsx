@@ -28,7 +28,7 @@ interface Props {
 
 export const ItemRow = memo(function ItemRow(props: Props) {
   const { item, wholes, isSelected, edits, said, consult, applied, canApply, onSelect, onEdit } = props;
-  const changing = useChange();
+  const changing = useChange(item.id);
   const row = useRef<HTMLTableRowElement>(null);
   const whole = wholes.find(({ id }) => id === item.parent);
   const parent = whole?.title ?? item.parent ?? "";

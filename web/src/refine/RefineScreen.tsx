@@ -13,7 +13,7 @@ import { ChosenBar } from "./ChosenBar";
 import type { FieldName } from "./EditFields";
 import { ItemRow } from "./ItemRow";
 import { adviceOf, inOrder, matching, stateWords } from "./rows";
-import { focusRow, useRefineKeys } from "./useRefineKeys";
+import { focusRow, useKeptFocus, useRefineKeys } from "./useRefineKeys";
 
 const STEP = 200;
 const NOBODY: readonly number[] = [];
@@ -45,6 +45,7 @@ export function RefineScreen() {
     [],
   );
   const everything = () => new Set(shown.map(({ id }) => id));
+  useKeptFocus(shown);
   useRefineKeys({
     select,
     selectAll: () => setSelected((known) => (shown.every(({ id }) => known.has(id)) ? new Set() : everything())),

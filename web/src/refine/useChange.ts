@@ -1,8 +1,10 @@
 /**
- * Changes one item of the table. It is sent with the version that was shown, so what somebody changed meanwhile is never
- * overwritten unseen: the row shows what is true by then, and the operator decides again.
+ * Changes one item of the table, one change after the other. Each is sent with the version that was shown, or that our own
+ * change before it made, so what somebody else changed meanwhile is never overwritten unseen: the row shows what is true by
+ * then, and the operator decides again.
  */
 import { useMutation } from "@tanstack/react-query";
+import { useRef, useState } from "react";
 import { newConfirmId } from "../api/client";
 import { explain, Refused } from "../api/problem";
 import { queryClient, refresh } from "../api/queries";
@@ -16,26 +18,34 @@ interface Wish {
   confirmId: string;
 }
 
-export function useChange() {
+export function useChange(id: string) {
+  const [refused, setRefused] = useState<{ error: Error; change: ItemChange } | null>(null);
+  const ownVersion = useRef(0);
   const mutation = useMutation({
-    mutationFn: ({ item, change, confirmId }: Wish) => changeItem(item.id, change, item.version, confirmId),
+    // What is wanted while another change is on its way waits for it.
+    scope: { id: `item ${id}` },
+    mutationFn: ({ item, change, confirmId }: Wish) =>
+      changeItem(item.id, change, Math.max(item.version, ownVersion.current), confirmId),
     onSuccess: (item, { change }) => {
+      ownVersion.current = item.version;
+      setRefused(null);
       placeItem(item);
       announce(`${item.id}: ${changeIn(change)}`);
     },
-    onError: (error) => {
+    onError: (error, { change }) => {
+      setRefused({ error, change });
       announce(`Not changed. ${explain(error)}`);
       void refresh(BACKLOG);
     },
   });
   return {
-    isPending: mutation.isPending,
-    /** What was refused, and what was wanted. */
-    refused: mutation.error === null ? null : { error: mutation.error, change: mutation.variables!.change },
+    /** What was refused last, and what was wanted. */
+    refused,
     change(item: BacklogItem, change: ItemChange): void {
-      if (!mutation.isPending && isNews(item, change)) mutation.mutate({ item, change, confirmId: newConfirmId() });
+      if (isNews(item, change)) mutation.mutate({ item, change, confirmId: newConfirmId() });
+      else setRefused(null);
     },
-    forget: () => mutation.reset(),
+    forget: () => setRefused(null),
   };
 }
 

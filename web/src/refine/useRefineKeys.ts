@@ -1,5 +1,5 @@
 /** Keys of the table: from row to row, and what is done to the row that has the focus. Focus is what is current. */
-import { useEffect, useEffectEvent } from "react";
+import { useEffect, useEffectEvent, useLayoutEffect } from "react";
 import { isCommand } from "../ui/keys";
 import type { FieldName } from "./EditFields";
 
@@ -77,3 +77,26 @@ export function useRefineKeys(keys: Keys): void {
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
 }
+
+/** A row that finds another place among the others is moved in the document, and would lose the focus by that. */
+export function useKeptFocus(shown: readonly { id: string }[]): void {
+  const order = shown.map(({ id }) => id).join();
+  useLayoutEffect(() => {
+    const id = lastRow;
+    if (id !== null && document.activeElement === document.body)
+      focusRow(rows().find((row) => idOfRow(row) === id));
+  }, [order]);
+  useEffect(() => {
+    const onFocus = () => (lastRow = currentRow() === null ? null : idOfRow(currentRow()!));
+    const onPoint = () => (lastRow = null);
+    document.addEventListener("focusin", onFocus);
+    document.addEventListener("pointerdown", onPoint);
+    return () => {
+      document.removeEventListener("focusin", onFocus);
+      document.removeEventListener("pointerdown", onPoint);
+      lastRow = null;
+    };
+  }, []);
+}
+
+let lastRow: string | null = null;
