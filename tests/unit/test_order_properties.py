@@ -110,7 +110,7 @@ def _stranger(pick: Pick, given_: Document, lines: Lines) -> tuple[Lines, int]:
     kind = pick(["recommendation", "warning", "deferred"])
     if kind == "recommendation":
         return _inserted(lines, at, rec(lines[at]["rank"], "ghost"))
-    strange = {
+    strange: dict[str, Document] = {
         "warning": {"kind": "missing_signal", "epic_ids": ["ghost"], "detail": "?"},
         "deferred": {"epic_id": "ghost", "reason": "?"},
     }
