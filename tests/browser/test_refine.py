@@ -38,10 +38,12 @@ def facts(desk: Desk, id: str) -> Locator:
     return row(desk, id).locator(".refine-row")
 
 
-def open_refine(desk: Desk) -> None:
+def open_refine(desk: Desk, many: int = 1) -> None:
+    """By keys; when this returns, as many items are there."""
     for key in "ge":
         desk.page.keyboard.press(key)
     expect(desk.page.get_by_role("heading", name="Refine", level=1)).to_be_focused()
+    expect(desk.page.locator(".refine-row")).to_have_count(many)
 
 
 def titles(desk: Desk) -> list[str]:
@@ -54,8 +56,7 @@ def test_it_is_gone_through_and_changed_by_keys(desk: Desk) -> None:
     make(desk, "Begun and gone")
     change(desk, desk.server.get("/api/work-items?text=Begun")["items"][0]["id"], state="in_progress")
     queries = make(desk, "Answer queries", priority=1, labels=["api"], estimated_tokens=40_000)
-    open_refine(desk)
-    expect(desk.page.locator(".refine-row")).to_have_count(3)
+    open_refine(desk, 3)
     assert titles(desk) == ["Answer queries", "Build the index", "Search"]
     expect(facts(desk, queries)).to_contain_text("40k")
     keys = desk.page.keyboard
@@ -128,7 +129,7 @@ def test_what_is_refused_says_why_beside_its_row(desk: Desk) -> None:
 
 def test_several_are_changed_at_once(desk: Desk) -> None:
     ids = [make(desk, f"Item {number}") for number in range(3)]
-    open_refine(desk)
+    open_refine(desk, 3)
     keys = desk.page.keyboard
     keys.press("j")
     keys.press("x")
@@ -156,7 +157,7 @@ def test_the_pm_goes_through_what_is_selected_and_its_proposals_are_applied_besi
 ) -> None:
     (desk.server.workspace / ".gemba" / "agents.toml").write_text(SCRIBE)
     index, colours = make(desk, "Build the index"), make(desk, "Colours", state="backlog")
-    open_refine(desk)
+    open_refine(desk, 2)
     keys = desk.page.keyboard
     keys.press("j")
     keys.press("x")
@@ -223,7 +224,7 @@ def test_without_a_model_it_says_what_is_missing(desk: Desk) -> None:
 
 
 def test_an_empty_backlog_says_how_to_fill_it(desk: Desk) -> None:
-    open_refine(desk)
+    open_refine(desk, 0)
 
     expect(desk.page.get_by_label("How to make an item")).to_contain_text("gemba item add")
     id = make(desk, "The first")
