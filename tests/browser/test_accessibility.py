@@ -190,6 +190,7 @@ def test_screens_with_nothing_in_them(desk: Desk, axe: Axe) -> None:
     found = []
     for screen in (
         "Sessions",
+        "Refine",
         "Answered",
         "Handoffs",
         "Dispatches",

@@ -11,6 +11,7 @@ from tests.fixtures.servers import RunningServer
 SCREENS = (
     ("s", "Sessions"),
     ("a", "Assumptions"),
+    ("e", "Refine"),
     ("d", "Answered"),
     ("f", "Handoffs"),
     ("w", "Dispatches"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from gemba.testing import retry_until
 from tests.browser.desk import Desk
@@ -96,11 +96,13 @@ def test_an_edit_of_two_at_once_is_a_conflict_and_not_a_loss(desk: Desk) -> None
     keys = desk.page.keyboard
     keys.press("j")
     expect(facts(desk, id)).to_be_focused()
-    # Between what is shown and what is sent lies somebody else's change.
-    desk.page.route(
-        f"**/api/work-items/{id}",
-        lambda route: (change(desk, id, priority=4), desk.page.unroute(f"**/api/work-items/{id}"), route.continue_()),
-    )
+
+    def interfere(route: Route) -> None:
+        """Between what is shown and what is sent lies somebody else's change."""
+        change(desk, id, priority=4)
+        route.continue_()
+
+    desk.page.route(f"**/api/work-items/{id}", interfere, times=1)
 
     keys.press("0")
 
@@ -199,7 +201,9 @@ def test_the_pm_goes_through_what_is_selected_and_its_proposals_are_applied_besi
     says.locator("summary").click()
     expect(says).to_contain_text("Line 4, action")
     assert desk.page.title() != "owned"
-    assert findings(axe(desk.page)) == []
+    row(desk, colours).get_by_role("button", name="Colours").click()
+    assert findings("proposals, and one is edited", desk.page, axe) == []
+    desk.page.keyboard.press("Escape")
 
     facts(desk, index).focus()
     keys.press("a")
