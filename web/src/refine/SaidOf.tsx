@@ -80,12 +80,12 @@ function ProposalLine({ proposal, consult, isApplied, canApply }: LineProps) {
             type="button"
             className="button"
             data-apply
-            aria-label={`Apply: ${plainText(title)}`}
             aria-keyshortcuts="a"
             aria-disabled={apply.isPending}
             onClick={() => !apply.isPending && apply.mutate(newConfirmId())}
           >
             {apply.isPending ? "Applying…" : apply.isError ? "Try again" : "Apply"}
+            <span className="visually-hidden">: {plainText(title)}</span>
             <Kbd>a</Kbd>
           </button>
         )
