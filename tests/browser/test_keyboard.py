@@ -12,6 +12,8 @@ SCREENS = (
     ("s", "Sessions"),
     ("a", "Assumptions"),
     ("e", "Refine"),
+    ("o", "Coach"),
+    ("l", "Personas"),
     ("d", "Answered"),
     ("f", "Handoffs"),
     ("w", "Dispatches"),

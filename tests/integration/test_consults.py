@@ -539,13 +539,73 @@ def test_the_command_line_walks_the_whole_way_without_a_server(workspace: Path, 
     def gemba(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([BIN / "gemba", *words], cwd=workspace, capture_output=True, text=True, check=False)
 
+    nothing = gemba("consult", "start")
+    assert (nothing.returncode, "there is nothing to put into an order" in nothing.stderr) == (1, True)
     made = json.loads(gemba("item", "add", "Base", "--kind", "epic", "--json").stdout)
+    gemba("item", "add", "Someday", "--kind", "epic", "--state", "backlog")
+    board = json.loads(gemba("plan", "order", "--json").stdout.splitlines()[0])
     begun = json.loads(gemba("consult", "start", "--json").stdout)
     shown = json.loads(gemba("consult", "show", begun["id"][-8:], "--json").stdout)
 
     assert [line["type"] for line in shown["validated_lines"]][:2] == ["strategy", "recommendation"]
+    # The board is the same for whoever asks about it: what is in the backlog is nobody's candidate.
+    asked = shown["raw_request"]["raw_input"]
+    assert [one["epic_id"] for one in asked["candidate_epics"]] == [made["id"]]
+    assert asked["candidate_epics"][0]["derived"]["why"]
+    assert board["total_considered"] == 1
     assert gemba("consult", "apply", begun["id"], "1").returncode == 0
     again = gemba("consult", "apply", begun["id"], "1")
     assert (again.returncode, again.stderr) == (1, "gemba: line 1 is applied already\n")
     assert json.loads(gemba("item", "show", made["id"], "--json").stdout)["user_order"] == 1
     assert gemba("consult", "start", "--skill", "ask").returncode == 2
+
+
+def test_the_figures_of_a_persona_are_those_of_its_consults(app: App, api: Api) -> None:
+    def figures(query: str = "") -> dict[str, dict[str, Any]]:
+        return {row["persona_id"]: row for row in api.get(f"/api/insights/personas{query}")["personas"]}
+
+    assert list(figures()) == list(app.personas.by_id)
+    untouched = figures()[PM]
+    assert (untouched["consults"], untouched["last_activity_at"], untouched["dollars"]) == (0, None, 0)
+
+    base = make_epic(api, "Base")
+    given = order_input(epic(base))
+    first = begun(api, given)
+    app.see_to_consults()
+    assert apply(api, first, 1).status == 200
+    second = asked_of_an_agent(api, given)
+    running = figures()[PM]
+    assert (running["consults"], running["running"], running["failed"], running["applied"]) == (2, 1, 0, 1)
+    api.take("GembaUsage", {"input_tokens": 900, "output_tokens": 100}, second)
+    emit(api, second, *lines_for(given))
+    api.take("Stop", {}, second)
+    refused = begin(api, {"question": "Why?"}, "ask")
+    assert refused.status == 502
+
+    ended = figures()[PM]
+    assert (ended["consults"], ended["running"], ended["failed"]) == (3, 0, 1)
+    assert (ended["tokens_in"], ended["tokens_out"], ended["unpriced"]) == (900, 100, 1)
+    assert ended["dollars"] == 0.25  # its client told no cost, so that the whole cap is charged
+    assert ended["last_activity_at"] >= detail(api, second)["ended_at"]
+    assert (ended["name"], ended["variety"]) == ("PM", "coach")
+    assert figures()["architect"]["consults"] == 0
+
+
+def test_figures_are_of_the_days_that_are_asked_for_and_of_personas_that_are_gone(app: App, api: Api) -> None:
+    given = order_input(epic(make_epic(api, "Base")))
+    with time_machine.travel(datetime.now(UTC) - timedelta(days=40), tick=True):
+        old = begun(api, given)
+        app.see_to_consults()
+    begun(api, given)
+    with app.database.transaction() as tx:
+        table = consults.consults
+        tx.connection.execute(update(table).where(table.c.id == old).values(persona_id="left"))
+
+    def figures(query: str) -> dict[str, int]:
+        return {row["persona_id"]: row["consults"] for row in api.get(query)["personas"] if row["consults"]}
+
+    assert figures("/api/insights/personas") == {PM: 1, "left": 1}
+    assert figures("/api/insights/personas?days=30") == {PM: 1}
+    gone = api.get("/api/insights/personas")["personas"][-1]
+    assert (gone["persona_id"], gone["name"], gone["variety"]) == ("left", None, None)
+    assert api.request("GET", "/api/insights/personas?days=0").status == 422

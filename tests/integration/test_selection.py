@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gemba.app import App
+from gemba.work.board import MOST_SUMMARY
 from gemba.work.claiming import ClaimItem, claim_item
 from gemba.work.item import Kind, Relation, State
 from gemba.work.relations import NewRelation
@@ -179,7 +180,7 @@ def test_the_board_is_the_input_of_epic_order(api: Api, app: App) -> None:
     change(app, part, state=State.IN_PROGRESS)
     change(app, part, state=State.DONE)
     change(app, done, state=State.DONE)
-    first = add(app, "Search", kind=Kind.EPIC, labels=["api"])
+    first = add(app, "Search", kind=Kind.EPIC, labels=["api"], description="Find it. " * 100)
     inner = add(app, "Index", parent=first, targets=["src/**"], estimated_tokens=500)
     second = add(app, "Orders", kind=Kind.EPIC, user_order=2)
     add(app, "List", NewRelation(Relation.BLOCKS, source=inner), parent=second)
@@ -194,6 +195,7 @@ def test_the_board_is_the_input_of_epic_order(api: Api, app: App) -> None:
 
     one, other = found["candidate_epics"]
     assert (one["epic_id"], one["depends_on_epics"], one["estimated_tokens"]) == (first, [], 500)
+    assert (one["summary"], other["summary"]) == (("Find it. " * 100)[:MOST_SUMMARY], None)
     assert (one["file_space_signature"], one["derived"]["labels"]) == (["src/**", "über.py"], ["api"])
     assert one["derived"]["parts"] == {"total": 1, "finished": 0, "ready": 1, "started": 0}
     assert (one["derived"]["frees"], one["derived"]["open_escalations"]) == (1, 1)

@@ -3,6 +3,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { watchAddressForToken } from "./api/token";
 import { App } from "./app/App";
+import { readLazyScreens } from "./app/lazy-screen";
 import { keepInSync } from "./live/sync";
 import "./styles/index.css";
 
@@ -13,3 +14,5 @@ createRoot(document.getElementById("root") as HTMLElement).render(
     <App />
   </StrictMode>,
 );
+// Once the first screen is there; Safari has no word for idle.
+addEventListener("load", () => setTimeout(readLazyScreens, 1_000), { once: true });

@@ -1,14 +1,20 @@
-"""What can be read of personas, phases and purviews, as a table. Personas are as they were when the server started."""
+"""What can be read of personas, their figures, phases and purviews, as a table.
+
+Personas are as they were when the server started.
+"""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import msgspec
 
 from gemba import clock
 from gemba.action import Nothing
-from gemba.api.read import Limit, Read
+from gemba.api.read import Limit, Read, last_event
 from gemba.app import App
 from gemba.personas import holding, phases
+from gemba.personas.figures import PersonaFigures, figures_of
 from gemba.personas.file import PersonaFault
 from gemba.personas.holding import Hold
 from gemba.personas.persona import (
@@ -40,6 +46,8 @@ class PersonaRow(msgspec.Struct, frozen=True, kw_only=True):
     origin: Origin
     skills: list[str]
     scope: Scope
+    agent_type: str | None
+    perspective: Perspective
     purview: Purview | None
     authority: Authority | None
     model: PersonaModel
@@ -51,9 +59,7 @@ class PersonaView(PersonaRow, frozen=True, kw_only=True):
     """A persona in full."""
 
     system_prompt: str
-    agent_type: str | None
     personality: Personality
-    perspective: Perspective
     reads: list[str]
     mutation_authority: MutationAuthority | None
 
@@ -63,6 +69,19 @@ class PersonaList(msgspec.Struct, frozen=True):
 
     personas: list[PersonaRow]
     faults: list[PersonaFault]
+
+
+class PersonaFiguresQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Only of consults that were started in the last `days`; all, unless that is said."""
+
+    days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] | None = None
+
+
+class PersonaFiguresList(msgspec.Struct, frozen=True):
+    """What was asked of each persona, and what that took."""
+
+    personas: list[PersonaFigures]
+    as_of: int
 
 
 class PhaseView(msgspec.Struct, frozen=True):
@@ -119,12 +138,17 @@ def persona(app: App, _query: Nothing, *, id: str) -> PersonaView:
     return PersonaView(
         **{name: getattr(row, name) for name in row.__struct_fields__},
         system_prompt=found.system_prompt,
-        agent_type=found.agent_type,
         personality=found.personality,
-        perspective=found.perspective,
         reads=list(found.context_providers.reads),
         mutation_authority=found.mutation_authority,
     )
+
+
+def persona_figures(app: App, query: PersonaFiguresQuery) -> PersonaFiguresList:
+    since = None if query.days is None else clock.now() - query.days * clock.DAY
+    with app.database.read() as connection:
+        as_of = last_event(connection)
+        return PersonaFiguresList(figures_of(connection, app.personas.by_id.values(), since), as_of)
 
 
 def all_phases(app: App, _query: Nothing) -> PhaseList:
@@ -155,6 +179,8 @@ def _row(persona: Persona, today: Spending) -> PersonaRow:
         origin=persona.origin,
         skills=list(persona.skills),
         scope=persona.scope,
+        agent_type=persona.agent_type,
+        perspective=persona.perspective,
         purview=persona.purview,
         authority=persona.authority,
         model=persona.model,
@@ -178,6 +204,14 @@ READS = (
     Read("/api/personas", personas, Nothing, PersonaList, "Who can be consulted, and which files have a fault"),
     Read(
         "/api/personas/{id}", persona, Nothing, PersonaView, "One persona with its prompt, its limits and today's costs"
+    ),
+    Read(
+        "/api/insights/personas",
+        persona_figures,
+        PersonaFiguresQuery,
+        PersonaFiguresList,
+        "What was asked of each persona, how it went, and what it took",
+        cached=True,
     ),
     Read("/api/phases", all_phases, Nothing, PhaseList, "The phases that a project can be in"),
     Read("/api/project/phase", project_phase, Nothing, ProjectPhase, "The phase that the project is in"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,14 +9,12 @@ import msgspec
 
 from gemba.cli.complete import ids_of
 from gemba.cli.consult_text import lines_of_list, lines_of_one
-from gemba.cli.door import Door, act, find_id, item_path, open_door
+from gemba.cli.door import act, find_id, item_path, open_door
 from gemba.cli.handoff_text import read_bounded, shown_name
 from gemba.cli.show import json_option, or_else, print_items, print_json, tell
-from gemba.errors import NotFound
 
 _LARGEST = 64 * 2**20
-_MOST_EPICS = 500
-_FINISHED = ("done", "cancelled")
+_BOARD = "/api/skills/epic_order/input"
 _STATUSES = ("prepared", "running", "completed", "failed", "timed_out", "cancelled", "closed")
 
 
@@ -55,7 +52,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def start(folder: str | None, /, given_in: str | None, dry_run: bool, as_json: bool, **asked: str | None) -> None:
-    """Ask a persona for one skill. Without --input, epic_order gets the epics of the board that are not finished.
+    """Ask a persona for one skill. Without --input, epic_order gets the epics of the board that are to be done.
 
     Where no model is at hand, epic_order is answered by the built-in advisor; the other skills need one.
 
@@ -70,7 +67,7 @@ def start(folder: str | None, /, given_in: str | None, dry_run: bool, as_json: b
             f"--input is needed: a FILE with the input of {asked['skill']}, or - for standard input."
         )
     with open_door(folder) as door:
-        given = _board(door, folder) if given_in is None else _from_file(given_in)
+        given = door.get(_BOARD) if given_in is None else _from_file(given_in)
         body = {
             "persona_id": asked["persona"],
             "skill_id": asked["skill"],
@@ -192,51 +189,3 @@ def _from_file(name: str) -> dict[str, Any]:
         return msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise click.UsageError(f"--input {shown_name(name)} is no JSON object: {error}") from None
-
-
-def _board(door: Door, folder: str | None) -> dict[str, Any]:
-    """The input of epic_order: the unfinished epics, and which of them wait for which."""
-    from gemba import clock
-    from gemba.config import open_workspace
-
-    rows = door.get("/api/work-items", kind="epic", limit=_MOST_EPICS)["items"]
-    epics = [row for row in rows if row["state"] not in _FINISHED]
-    if not epics:
-        told = "there is no unfinished epic to put into an order; allowed: `gemba item add --kind epic`, or --input"
-        raise NotFound(told, code="no_epics")
-    waiting = door.get("/api/escalations", state="unresolved", limit=_MOST_EPICS)["escalations"]
-    return {
-        "workspace": str(open_workspace(None if folder is None else Path(folder)).root),
-        "as_of": clock.rfc3339(clock.now()),
-        "candidate_epics": [_candidate(door.get(item_path("work-items", row["id"]))) for row in epics],
-        "open_escalations": [_waiting(row) for row in waiting],
-    }
-
-
-def _candidate(item: dict[str, Any]) -> dict[str, Any]:
-    before = [each["source"] for each in item["relations"] if each["kind"] == "blocks" and each["target"] == item["id"]]
-    known = {
-        "epic_id": item["id"],
-        "title": item["title"],
-        "ui_state": item["state"],
-        "summary": item["description"] or None,
-        "current_rank": item["user_order"],
-        "parent_epic": item["parent"],
-        "depends_on_epics": before or None,
-        "estimated_tokens": item["estimated_tokens"],
-        "file_space_signature": item["targets"] or None,
-        "derived": {"labels": item["labels"]} if item["labels"] else None,
-    }
-    return {name: value for name, value in known.items() if value is not None}
-
-
-def _waiting(row: dict[str, Any]) -> dict[str, Any]:
-    known = {
-        "id": row["id"],
-        "kind": row["kind"],
-        "urgency": row["urgency"],
-        "title": row["title"] or row["text"][:200],
-        "blocked_epic": row["bead_id"],
-        "opened_at": row["opened_at"],
-    }
-    return {name: value for name, value in known.items() if value is not None}

@@ -1,6 +1,6 @@
 """Reads the board that planning looks at: what is unfinished, what blocks what, which epics were finished lately.
 
-Six reads whatever there is, linear in what is unfinished. What other parts know, the caller gives: how many tokens
+Seven reads whatever there is, linear in what is unfinished. What other parts know, the caller gives: how many tokens
 items took, and which escalations about them are open.
 """
 
@@ -20,6 +20,7 @@ from gemba.work.signals import Board, Fact, Finished
 from gemba.work.tables import changes, items, relations
 
 MOST_FINISHED = 20  # epics
+MOST_SUMMARY = 600  # characters of what an epic says of itself
 
 _UNFINISHED = sorted(str(state) for state in State if state not in FINISHED)
 _words = msgspec.json.Decoder(tuple[str, ...])
@@ -37,7 +38,15 @@ def read_board(connection: Connection, tokens_of: TokensOf, waiting: Iterable[st
     epics = [one.id for one in known.values() if one.kind is Kind.EPIC]
     parts = select(*_FACTS).where(among(connection, items.c.parent, epics), items.c.finished)
     known |= {row.id: _fact(row) for row in connection.execute(parts)}
-    return Board(known, _blocks(connection), _finished(connection, tokens_of), {}, Counter(waiting))
+    done = _finished(connection, tokens_of)
+    return Board(known, _blocks(connection), done, {}, Counter(waiting), _summaries(connection, epics))
+
+
+def _summaries(connection: Connection, epics: Sequence[str]) -> dict[str, str]:
+    """How the description of each begins, of those that have one."""
+    beginning = func.substr(items.c.description, 1, MOST_SUMMARY)
+    query = select(items.c.id, beginning).where(among(connection, items.c.id, epics), items.c.description != "")
+    return dict(connection.execute(query).all())
 
 
 def _blocks(connection: Connection) -> list[tuple[str, str]]:

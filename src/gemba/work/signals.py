@@ -54,13 +54,14 @@ class Finished(NamedTuple):
 class Board(NamedTuple):
     """`items` are all that are not finished, with the finished parts of unfinished epics; `blocks` are pairs of those
     (what blocks, what is blocked). `touched` has the files that commits about an item changed, `waiting` how many
-    escalations about one are open."""
+    escalations about one are open, `summaries` what an epic says of itself."""
 
     items: Mapping[str, Fact]
     blocks: Sequence[tuple[str, str]]
     finished: Sequence[Finished] = ()
     touched: Mapping[str, Sequence[str]] = {}
     waiting: Mapping[str, int] = {}
+    summaries: Mapping[str, str] = {}
 
 
 class Parts(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 /** What the table of the backlog reads, and what it has done. Events of items and consults keep it fresh (live/sync.ts). */
 import { queryOptions, skipToken } from "@tanstack/react-query";
 import { api, payload } from "./client";
+import { consultQuery, startConsult } from "./consult-queries";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -14,8 +15,6 @@ export type Refinement = Schemas["ConsultDetail"];
 export const BACKLOG_STATES = ["backlog", "unstarted", "staged", "deferred"] as const satisfies ItemState[];
 /** Any item's event makes these out of date. */
 export const BACKLOG = ["backlog"] as const;
-/** The key of every consult that is looked at from here. */
-export const REFINEMENTS = ["consults", "refine"] as const;
 
 const PAGE = 500;
 /** More than anyone goes through in a sitting; those made last are there. */
@@ -56,15 +55,8 @@ export const wholesQuery = queryOptions({
 
 /** One consult of the refine skill; none where none was asked for. */
 export function refinementQuery(id: string) {
-  return queryOptions({
-    queryKey: [...REFINEMENTS, id],
-    queryFn:
-      id === ""
-        ? skipToken
-        : async ({ signal }) => payload(await api.GET("/api/consults/{id}", { params: { path: { id } }, signal })),
-    gcTime: KEPT,
-    staleTime: 0,
-  });
+  const { queryFn, ...query } = consultQuery(id);
+  return queryOptions({ ...query, queryFn: id === "" ? skipToken : queryFn, staleTime: 0 });
 }
 
 const confirmed = (id: string, confirmId: string) => ({ path: { id }, header: { "X-GEMBA-Confirm": confirmId } });
@@ -75,19 +67,13 @@ export async function changeItem(id: string, change: ItemChange, version: number
   return payload(await api.PATCH("/api/work-items/{id}", { params: confirmed(id, confirmId), body }));
 }
 
-export async function askToRefine(ids: string[], agent: string, guidance: string, confirmId: string) {
-  const body = {
+export function askToRefine(ids: string[], agent: string, guidance: string, confirmId: string) {
+  const asked = {
     persona_id: "project-manager",
     skill_id: "refine",
-    // The schema knows an input as an object, of whatever skill.
-    raw_input: { item_ids: ids } as unknown as Record<string, never>,
+    raw_input: { item_ids: ids },
     ...(agent !== "" && { agent_type: agent }),
     ...(guidance !== "" && { guidance }),
   };
-  return payload(await api.POST("/api/consults", { params: { header: { "X-GEMBA-Confirm": confirmId } }, body }));
-}
-
-export async function applyProposal(id: string, idx: number, confirmId: string) {
-  const params = { path: { id, idx: String(idx) }, header: { "X-GEMBA-Confirm": confirmId } };
-  return payload(await api.POST("/api/consults/{id}/apply/{idx}", { params, body: {} }));
+  return startConsult(asked, confirmId);
 }

@@ -51,3 +51,39 @@ export type Snooze = Schemas["Snooze"];
 export type Problem = Schemas["Problem"];
 export type ServerEvent = Schemas["Event"];
 export type Delivery = Schemas["Delivery"];
+export type Consult = Schemas["ConsultDetail"];
+export type ConsultSummary = Schemas["ConsultSummary"];
+export type ConsultStatus = Schemas["ConsultStatus"];
+export type NewConsult = Schemas["NewConsult"];
+export type LineApplied = Schemas["LineApplied"];
+export type AppliedLine = Schemas["AppliedLine"];
+export type LineError = Schemas["LineError"];
+export type OrderLine =
+  | Schemas["OrderStrategy"]
+  | Schemas["OrderRecommendation"]
+  | Schemas["OrderWarning"]
+  | Schemas["OrderDeferred"]
+  | Schemas["OrderSummary"];
+export type AdviceLine =
+  | Schemas["AdviceStrategy"]
+  | Schemas["AdviceFinding"]
+  | Schemas["AdviceProposal"]
+  | Schemas["AdviceSummary"];
+export type ConsultLine = OrderLine | AdviceLine;
+export type SuggestedAction = Schemas["SuggestedAction"];
+export type PromptLayer = Schemas["Layer"];
+export type EpicOrderInput = Schemas["EpicOrderInput"];
+export type CandidateEpic = Schemas["CandidateEpic"];
+export type Persona = Schemas["PersonaRow"];
+export type PersonaList = Schemas["PersonaList"];
+export type PersonaFigures = Schemas["PersonaFigures"];
+export type PurviewView = Schemas["PurviewView"];
+export type Hold = Schemas["Hold"];
+export type Phase = Schemas["Phase"];
+export type ProjectPhase = Schemas["ProjectPhase"];
+export type Selection = Schemas["Selection"];
+export type SessionRanking = Schemas["SessionRanking"];
+export type SelectionChoice = Schemas["Choice"];
+export type RuledOut = Schemas["RuledOut"];
+export type Batch = Schemas["Batch"];
+export type NamedItem = Schemas["Named"];

@@ -23,12 +23,24 @@ import { SessionScreen } from "../sessions/SessionScreen";
 import { SessionsScreen } from "../sessions/SessionsScreen";
 import { EmptyState } from "../ui/Notice";
 import { Frame } from "./Frame";
-import { linkTo, usePlace, type OneOfName, type Place, type RouteName } from "./routes";
+import { lazyScreen } from "./lazy-screen";
+import { linkTo, usePlace, type OneOfName, type Place, type RouteName, type WithinName } from "./routes";
 import { SignedOut } from "./SignedOut";
 
-const SCREENS: Record<RouteName, () => React.ReactNode> = {
+const CoachScreen = lazyScreen("Coach", async () => (await import("../coach/CoachScreen")).CoachScreen);
+const ConsultScreen = lazyScreen("Consult", async () => (await import("../consults/ConsultScreen")).ConsultScreen);
+const PersonasScreen = lazyScreen("Personas", async () => (await import("../personas/PersonasScreen")).PersonasScreen);
+const PersonaInsightsScreen = lazyScreen(
+  "Personas in figures",
+  async () => (await import("../personas/PersonaInsightsScreen")).PersonaInsightsScreen,
+);
+
+const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode> = {
   inbox: InboxScreen,
   sessions: SessionsScreen,
+  coach: CoachScreen,
+  personas: PersonasScreen,
+  personaInsights: PersonaInsightsScreen,
   answered: AnsweredScreen,
   approvals: ApprovalsScreen,
   assumptions: AssumptionsScreen,
@@ -48,6 +60,7 @@ const ONE_OF: Record<OneOfName, (props: { id: string }) => React.ReactNode> = {
   escalation: EscalationScreen,
   handoff: HandoffScreen,
   dispatch: DispatchScreen,
+  consult: ConsultScreen,
 };
 
 function NoSuchScreen() {

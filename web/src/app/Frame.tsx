@@ -6,6 +6,8 @@ import { doctorQuery, unresolvedQuery, waitingMemoriesQuery } from "../api/queri
 import { useUnseenAssumptions } from "../assumptions/unseen";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
+import { PhaseBadge } from "../personas/PhaseBadge";
+import { PmSide, QUESTION } from "../pm/PmSide";
 import { UndoToast } from "../undo/UndoToast";
 import { ConnectionBanner, ConnectionState } from "./ConnectionState";
 import { KeyboardHelp } from "./KeyboardHelp";
@@ -18,14 +20,29 @@ import { useGlobalKeys } from "./useGlobalKeys";
 
 export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const [helpIsOpen, setHelpIsOpen] = useState(false);
+  const [panelIsOpen, setPanelIsOpen] = useState(false);
   const inbox = useQuery(unresolvedQuery).data;
   const diagnosis = useQuery(doctorQuery).data;
   const health = diagnosis?.status;
   const unseen = useUnseenAssumptions();
   const memories = useQuery(waitingMemoriesQuery).data?.total ?? 0;
   const announcement = useAnnouncement();
-  useGlobalKeys(() => setHelpIsOpen(true));
+  useGlobalKeys(
+    () => setHelpIsOpen(true),
+    () => openPanel(),
+  );
   useAttention(inbox, place.title, diagnosis?.workspace);
+
+  function openPanel(): void {
+    setPanelIsOpen(true);
+    // Open already: to where the question is typed.
+    document.querySelector<HTMLElement>(QUESTION)?.focus();
+  }
+
+  function closePanel(): void {
+    setPanelIsOpen(false);
+    document.querySelector<HTMLElement>(".pm-button")?.focus();
+  }
 
   const snoozed = inbox?.escalations.filter((escalation) => !isActive(escalation)).length ?? 0;
   const badges: Partial<Record<RouteName, Badge | null>> = {
@@ -51,6 +68,18 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         <Navigation current={place.name} badges={badges} />
         <div className="frame-tools">
           <ConnectionState />
+          <PhaseBadge />
+          <button
+            type="button"
+            className="tool pm-button"
+            aria-label="Ask the PM"
+            title="Ask the PM (q)"
+            aria-keyshortcuts="q"
+            aria-expanded={panelIsOpen}
+            onClick={() => (panelIsOpen ? closePanel() : openPanel())}
+          >
+            <Icon name="speech" />
+          </button>
           <ThemeSwitch />
           <button
             type="button"
@@ -68,6 +97,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         <ConnectionBanner />
         {children}
       </main>
+      <PmSide isOpen={panelIsOpen} place={place} onClose={closePanel} />
       <UndoToast />
       <KeyboardHelp open={helpIsOpen} onClose={() => setHelpIsOpen(false)} />
       <div className="visually-hidden" role="status" aria-live="polite">

@@ -6,14 +6,14 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
   [
     "Cards",
     [
-      [["j", "k"], "Next, previous card (or the arrows)"],
+      [["j", "k"], "Next, previous card, or line of a consult (or the arrows)"],
       [["1", "…", "9"], "Answer with that choice"],
       [["r"], "Reply in words; overturn (or Enter)"],
       [["p"], "Answer as before: use the precedent"],
       [["Shift", "R"], "Always answer this so: make a rule"],
       [["s"], "Snooze, then 1, 2 or 3"],
       [["d"], "Dismiss; hide a card that is settled; revoke; reject"],
-      [["a"], "Remember what an agent suggests (e: edit it first)"],
+      [["a"], "Remember what an agent suggests (e: edit it first); apply the line of a consult"],
       [["c"], "Confirm what somebody proposed"],
       [["o"], "Show all of a long text, or less; the history of a section"],
       [["m"], "Who else asks the same"],
@@ -56,6 +56,7 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
     [
       ...Object.values(ROUTES).map(({ key, title }): [string[], string] => [["g", key], title]),
       [["/"], "Search what was answered"],
+      [["q"], "Ask the PM, beside any screen"],
       [["?"], "This map"],
     ],
   ],

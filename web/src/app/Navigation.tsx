@@ -17,6 +17,8 @@ export interface Badge {
 const ICONS: Record<RouteName, IconName> = {
   inbox: "inbox",
   sessions: "terminal",
+  coach: "coach",
+  personas: "people",
   answered: "check",
   approvals: "key",
   assumptions: "fork",
@@ -36,6 +38,8 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   session: "sessions",
   handoff: "handoffs",
   dispatch: "dispatches",
+  consult: "coach",
+  personaInsights: "personas",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

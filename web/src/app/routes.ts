@@ -1,6 +1,6 @@
 /**
  * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
- * in ROUTES stand in the navigation; each session, escalation, handoff and dispatch has an address of its own.
+ * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch and consult has an address of its own.
  */
 import { useSyncExternalStore, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
@@ -13,7 +13,7 @@ interface Route {
   group: GroupName;
 }
 
-/** How the navigation is grouped: what waits for the operator, what is to be done, what happened, how it is set up. */
+/** How the navigation is grouped: what waits for the operator, what is planned, what happened, how it is set up. */
 export const GROUPS = { waiting: "Waiting", plan: "Plan", record: "Record", setup: "Setup" } as const;
 
 export type GroupName = keyof typeof GROUPS;
@@ -23,7 +23,9 @@ export const ROUTES = {
   sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
+  coach: { path: "/coach", title: "Coach", key: "o", group: "plan" },
   refine: { path: "/refine", title: "Refine", key: "e", group: "plan" },
+  personas: { path: "/personas", title: "Personas", key: "l", group: "plan" },
   answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
   approvals: { path: "/approvals", title: "Approvals", key: "v", group: "record" },
   handoffs: { path: "/handoffs", title: "Handoffs", key: "f", group: "record" },
@@ -35,19 +37,26 @@ export const ROUTES = {
   health: { path: "/health", title: "Health", key: "h", group: "setup" },
 } as const satisfies Record<string, Route>;
 
+/** Screens that stand under another one: links lead to them. */
+const WITHIN = {
+  personaInsights: { path: "/insights/personas", title: "Personas in figures" },
+} as const;
+
 const ONE_OF = {
   session: "/sessions/",
   escalation: "/escalations/",
   handoff: "/handoffs/",
   dispatch: "/dispatches/",
+  consult: "/consults/",
 } as const;
 
 export type RouteName = keyof typeof ROUTES;
+export type WithinName = keyof typeof WITHIN;
 export type OneOfName = keyof typeof ONE_OF;
 
 /** Where one is: a screen, one thing that has an address of its own, or nowhere. */
 export type Place =
-  | { name: RouteName; title: string }
+  | { name: RouteName | WithinName; title: string }
   | { name: OneOfName; title: string; id: string }
   | { name: null; title: null };
 
@@ -68,6 +77,8 @@ function placeAt(pathname: string): Place {
   const path = pathname.replace(/(.)\/$/, "$1");
   for (const [name, route] of Object.entries(ROUTES))
     if (route.path === path) return { name: name as RouteName, title: route.title };
+  for (const [name, route] of Object.entries(WITHIN))
+    if (route.path === path) return { name: name as WithinName, title: route.title };
   for (const [name, prefix] of Object.entries(ONE_OF)) {
     const id = path.startsWith(prefix) ? decoded(path.slice(prefix.length)) : "";
     if (id !== "") return { name: name as OneOfName, title: id, id };
@@ -175,6 +186,10 @@ export function linkTo(route: RouteName) {
   return link(ROUTES[route].path);
 }
 
+export function linkWithin(screen: WithinName) {
+  return link(WITHIN[screen].path);
+}
+
 export function linkToOne(what: OneOfName, id: string) {
   return link(pathOfOne(what, id));
 }
@@ -199,4 +214,9 @@ export function linkToSection(name: string) {
 /** The rules, with this one brought into view. */
 export function linkToRule(id: string) {
   return link(`${ROUTES.rules.path}?rule=${encodeURIComponent(id.toWellFormed())}`);
+}
+
+/** The address of the coach with this consult opened beside it. */
+export function linkToConsultOnCoach(id: string): string {
+  return `${ROUTES.coach.path}?consult=${encodeURIComponent(id.toWellFormed())}`;
 }

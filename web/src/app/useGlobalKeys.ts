@@ -1,4 +1,4 @@
-/** Keys that work on every screen: `?` for the map, `/` for the search, `g` and a letter for a screen. */
+/** Keys that work on every screen: `?` for the map, `/` for the search, `q` for a question, `g` and a letter for a screen. */
 import { useEffect, useEffectEvent, useRef } from "react";
 import { flushSync } from "react-dom";
 import { isCommand } from "../ui/keys";
@@ -17,9 +17,10 @@ function goToSearch(): void {
   document.querySelector<HTMLElement>("#search")?.focus();
 }
 
-export function useGlobalKeys(showHelp: () => void): void {
+export function useGlobalKeys(showHelp: () => void, showPanel: () => void): void {
   const pressedG = useRef(0);
   const onHelp = useEffectEvent(showHelp);
+  const onPanel = useEffectEvent(showPanel);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (!isCommand(event) || document.querySelector("dialog[open]")) return;
@@ -29,6 +30,7 @@ export function useGlobalKeys(showHelp: () => void): void {
       if (event.key === "?") onHelp();
       else if (event.key === "/") goToSearch();
       else if (afterG && route !== undefined) goToScreen(route);
+      else if (event.key === "q") onPanel();
       else return;
       event.preventDefault();
     };

@@ -64,6 +64,10 @@ const NAMES = [
   "consult.applied",
   "consult.finished",
   "consult.closed",
+  "phase.changed",
+  "purview.held",
+  "purview.advised",
+  "purview.released",
   "frame_dropped",
   "unknown_hook",
 ];

@@ -17,8 +17,11 @@ import {
   sessionsQuery,
   unresolvedQuery,
 } from "../api/queries";
+import { consultQuery, consultsQuery } from "../api/consult-queries";
 import { HANDED } from "../api/handoff-queries";
-import { BACKLOG, refinementQuery } from "../api/refine-queries";
+import { BACKLOG } from "../api/refine-queries";
+import { PERSONAS, PHASES } from "../api/persona-queries";
+import { PLANNING } from "../api/planning-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
@@ -55,9 +58,9 @@ const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
   await Promise.all(keys.map(refresh));
 });
 
-/** Lines of a consult show as they come. */
+/** Lines show as they come. */
 const changedConsults = coalesce<string>(BURST_WINDOW, async (ids) => {
-  await Promise.all([...ids].map((id) => refresh(refinementQuery(id).queryKey)));
+  await Promise.all([...ids].map((id) => refresh(consultQuery(id).queryKey)));
 });
 
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
@@ -90,13 +93,18 @@ function apply(message: Message): void {
     if (message.event === "escalation.resolved") changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("handoff") || message.event.startsWith("dispatch")) {
     changedSides(HANDED);
-  } else if (message.event.startsWith("approval")) {
-    changedPlans((payload as { escalation_id: string }).escalation_id);
-    changedSides(approvalHistoryQuery.queryKey);
   } else if (message.event.startsWith("item")) {
+    changedSides(PLANNING);
     changedSides(BACKLOG);
   } else if (message.event.startsWith("consult")) {
     if (ref !== null) changedConsults(ref);
+    changedSides(consultsQuery.queryKey);
+    changedSides(PERSONAS);
+  } else if (message.event.startsWith("phase") || message.event.startsWith("purview")) {
+    changedSides(PHASES);
+  } else if (message.event.startsWith("approval")) {
+    changedPlans((payload as { escalation_id: string }).escalation_id);
+    changedSides(approvalHistoryQuery.queryKey);
   } else if (message.event.startsWith("audit")) {
     changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
@@ -115,6 +123,8 @@ function apply(message: Message): void {
       queryClient.setQueryData(inputQuery(ref).queryKey, payload as InputNews);
     if (session_id !== null && RUN_EVENTS.has(message.event)) changedRuns(session_id);
     changedSides(sessionsQuery.queryKey);
+    // Who lives, and on what, decides what each should do next.
+    if (message.event === "session_transition" || message.event === "session_state_reported") changedSides(PLANNING);
   }
 }
 

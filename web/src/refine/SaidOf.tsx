@@ -3,7 +3,8 @@ import { useMutation } from "@tanstack/react-query";
 import { newConfirmId } from "../api/client";
 import { explain } from "../api/problem";
 import { queryClient, refresh } from "../api/queries";
-import { applyProposal, BACKLOG, refinementQuery } from "../api/refine-queries";
+import { applyLine } from "../api/consult-queries";
+import { BACKLOG, refinementQuery } from "../api/refine-queries";
 import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
@@ -49,7 +50,7 @@ interface LineProps {
 function ProposalLine({ proposal, consult, isApplied, canApply }: LineProps) {
   const { idx, title, rationale, confidence, does } = proposal;
   const apply = useMutation({
-    mutationFn: (confirmId: string) => applyProposal(consult, idx, confirmId),
+    mutationFn: (confirmId: string) => applyLine(consult, idx, confirmId),
     onSuccess: ({ applied_idx }) => {
       queryClient.setQueryData(refinementQuery(consult).queryKey, (known) => known && { ...known, applied_idx });
       announce(`Applied: ${plainText(does)}`);

@@ -43,7 +43,7 @@ def input_of(board: Board, escalations: Iterable[Asked], workspace: str, name: s
         workspace=workspace,
         workspace_name=name,
         as_of=clock.rfc3339(now),
-        candidate_epics=[_candidate(epics[id]) for id in epics if id in chosen],
+        candidate_epics=[_candidate(epics[id], board.summaries.get(id)) for id in epics if id in chosen],
         recent_completions=[_completion(one) for one in board.finished],
         open_escalations=[_open(one, within) for one in escalations],
     )
@@ -60,13 +60,14 @@ def _chosen(epics: Mapping[str, Epic]) -> set[str]:
     return found
 
 
-def _candidate(epic: Epic) -> CandidateEpic:
+def _candidate(epic: Epic, summary: str | None) -> CandidateEpic:
     fact, signals = epic.fact, epic.signals
     derived: dict[str, Any] = msgspec.to_builtins(signals)
     del derived["files"], derived["estimated_tokens"]  # they have fields of their own
     return CandidateEpic(
         epic_id=fact.id,
         title=fact.title,
+        summary=summary,
         ui_state=str(fact.state),
         current_rank=fact.user_order,
         parent_epic=epic.parent_epic,
