@@ -30,9 +30,11 @@ prompt = "stdin"
 
 @contextmanager
 def with_agents(server: RunningServer) -> Iterator[RunningServer]:
-    """Whatever was started in it is gone before it is."""
+    """Whatever was started in it is gone in the end; the server goes first, which may be about to start one."""
     (server.workspace / ".gemba/agents.toml").write_text(AGENTS)
     yield server
+    if server.is_running:
+        server.stop()
     for folder in (server.home / "runs").glob("*"):
         stop_kept(RunFolder(folder.name, folder), 0)
 
@@ -84,3 +86,8 @@ def order_of(server: RunningServer, id: str) -> int | None:
 def line(page: Page | Locator, words: str) -> Locator:
     """The line of a consult that shows these words; there is to be one."""
     return page.locator("[data-line]").filter(has_text=words)
+
+
+def ranked(page: Page | Locator, rank: int) -> Locator:
+    """The recommendation of this rank."""
+    return page.get_by_role("listitem", name=f"Rank {rank}", exact=True)

@@ -115,8 +115,6 @@ def test_figures_of_each_persona(desk: Desk) -> None:
     page.get_by_role("combobox", name="Days").select_option("7")
     expect(row).to_contain_text("3")
     page.keyboard.press("Escape")
-    page.get_by_role("combobox", name="Days").blur()
-    page.keyboard.press("Escape")
     expect(page.get_by_role("heading", level=1)).to_have_text("Personas")
 
 

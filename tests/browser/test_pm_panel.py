@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.consulting import detail, emit, line, make_item, order_of, with_agents
+from tests.browser.consulting import detail, emit, line, make_item, order_of, ranked, with_agents
 from tests.browser.desk import Desk
 from tests.browser.test_accessibility import Axe, findings
 from tests.browser.test_hostile_text import MARKUP
@@ -119,10 +119,9 @@ def test_an_order_is_recommended_beside_any_screen(desk: Desk) -> None:
 
     expect(panel(page).locator(".consult-head .outcome")).to_have_text("Completed")
     assert server.get("/api/consults")["total"] == 1
-    ranked = line(panel(page), base).filter(has=page.get_by_role("button", name="Apply"))
-    ranked.focus()
+    ranked(panel(page), 1).focus()
     page.keyboard.press("a")
-    expect(line(panel(page), base).first).to_contain_text("Applied by")
+    expect(ranked(panel(page), 1)).to_contain_text("Applied by")
     assert order_of(server, base) == 1
 
 

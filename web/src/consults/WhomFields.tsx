@@ -22,7 +22,7 @@ export function WhomFields({ skill, persona, onPersona, agent, onAgent }: Props)
   const agents = useQuery(agentTypesQuery).data?.agents ?? [];
   const chosen = able.find(({ id }) => id === persona);
   return (
-    <div className="start-choices">
+    <div className="start-choices whom">
       <div className="field">
         <label htmlFor={`${ids}-persona`}>Persona</label>
         <select
