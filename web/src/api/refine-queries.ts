@@ -1,7 +1,7 @@
 /** What the table of the backlog reads, and what it has done. Events of items and consults keep it fresh (live/sync.ts). */
-import { queryOptions, skipToken } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { api, payload } from "./client";
-import { consultQuery, startConsult } from "./consult-queries";
+import { startConsult } from "./consult-queries";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -52,12 +52,6 @@ export const wholesQuery = queryOptions({
   },
   gcTime: KEPT,
 });
-
-/** One consult of the refine skill; none where none was asked for. */
-export function refinementQuery(id: string) {
-  const { queryFn, ...query } = consultQuery(id);
-  return queryOptions({ ...query, queryFn: id === "" ? skipToken : queryFn, staleTime: 0 });
-}
 
 const confirmed = (id: string, confirmId: string) => ({ path: { id }, header: { "X-GEMBA-Confirm": confirmId } });
 

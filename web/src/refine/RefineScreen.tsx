@@ -4,7 +4,8 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
-import { BACKLOG_STATES, backlogQuery, refinementQuery, wholesQuery } from "../api/refine-queries";
+import { consultQuery } from "../api/consult-queries";
+import { BACKLOG_STATES, backlogQuery, wholesQuery } from "../api/refine-queries";
 import { useParameter } from "../app/routes";
 import { Kbd } from "../ui/Kbd";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
@@ -27,7 +28,7 @@ export function RefineScreen() {
   const [limit, setLimit] = useState(STEP);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [edited, setEdited] = useState<{ id: string; field: FieldName } | null>(null);
-  const consult = useQuery(refinementQuery(consultId)).data;
+  const consult = useQuery({ ...consultQuery(consultId), enabled: consultId !== "", staleTime: 0 }).data;
 
   const all = useMemo(() => inOrder(backlog.data?.items ?? []), [backlog.data]);
   const found = useMemo(() => matching(all, text, state), [all, text, state]);

@@ -3,8 +3,8 @@ import { useMutation } from "@tanstack/react-query";
 import { newConfirmId } from "../api/client";
 import { explain } from "../api/problem";
 import { queryClient, refresh } from "../api/queries";
-import { applyLine } from "../api/consult-queries";
-import { BACKLOG, refinementQuery } from "../api/refine-queries";
+import { applyLine, consultQuery } from "../api/consult-queries";
+import { BACKLOG } from "../api/refine-queries";
 import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
@@ -52,11 +52,11 @@ function ProposalLine({ proposal, consult, isApplied, canApply }: LineProps) {
   const apply = useMutation({
     mutationFn: (confirmId: string) => applyLine(consult, idx, confirmId),
     onSuccess: ({ applied_idx }) => {
-      queryClient.setQueryData(refinementQuery(consult).queryKey, (known) => known && { ...known, applied_idx });
+      queryClient.setQueryData(consultQuery(consult).queryKey, (known) => known && { ...known, applied_idx });
       announce(`Applied: ${plainText(does)}`);
     },
     onError: (error) => announce(`Not applied. ${explain(error)}`),
-    onSettled: () => Promise.all([refresh(BACKLOG), refresh(refinementQuery(consult).queryKey)]),
+    onSettled: () => Promise.all([refresh(BACKLOG), refresh(consultQuery(consult).queryKey)]),
   });
   return (
     <li className="refine-proposal">
