@@ -40,7 +40,16 @@ class Session:
         self.agent_type = agent_type
         self.role = role
         self.mode = mode
-        self.dispatch_id = dispatch_id
+        self._started_with = dispatch_id
+
+    @property
+    def dispatch_id(self) -> str:
+        """Looked up each time: a session that lives on is given one after the other."""
+        return wire.dispatch_of(self.home, self.id, self._started_with)
+
+    @dispatch_id.setter
+    def dispatch_id(self, id: str) -> None:
+        self._started_with = id
 
     @classmethod
     def from_environment(cls) -> "Session":

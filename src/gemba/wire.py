@@ -122,6 +122,21 @@ def envelope_path(home: str, dispatch_id: str, suffix: str = ".json") -> str:
     return f"{home}/envelopes/{safe_id(dispatch_id)}{suffix}"
 
 
+def given_path(home: str, session_id: str) -> str:
+    """Where the id of the dispatch lies that a living session was given after the one it was started with."""
+    return f"{home}/envelopes/{safe_id(session_id)}.dispatch"
+
+
+def dispatch_of(home: str, session_id: str, started_with: str) -> str:
+    """The dispatch that a session works on now: what it was given last, else what it was started with."""
+    try:
+        given = read_file(given_path(home, session_id), MAX_ID + MAX_SESSION_ID * 4).decode("utf-8", "replace")
+    except OSError:
+        return started_with
+    dispatch, _, whose = given.partition(" ")
+    return dispatch if dispatch and whose == session_id else started_with
+
+
 def safe_id(session_id: str) -> str:
     """A file name for the session. Two sessions may share one: a frame carries the true id."""
     name = "".join([char if char in _SAFE else "_" for char in session_id[:_LONGEST_SAFE_ID]])

@@ -329,8 +329,9 @@ def test_headers_name_the_session_and_what_belongs_to_it() -> None:
         "agent_type": "codex",
         "role": "coach",
         "mode": "cautious",
-        "dispatch_id": "d1",
+        "_started_with": "d1",
     }
+    assert found.dispatch_id == "d1"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class HookSession:
         self.home = wire.home()
         self.id = _session_id(given)
         self.agent_type = os.environ.get("GEMBA_AGENT_TYPE") or DEFAULT_AGENT_TYPE
-        self.dispatch_id = os.environ.get("GEMBA_DISPATCH_ID", "").strip()
+        self.dispatch_id = wire.dispatch_of(self.home, self.id, os.environ.get("GEMBA_DISPATCH_ID", "").strip())
         try:
             self.cwd = os.getcwd()  # noqa: PTH109  pathlib is slow
         except OSError:  # the folder was deleted under the agent

@@ -33,6 +33,14 @@ def write(home: Path, dispatch_id: str, given: dict[str, Any]) -> None:
         log.error("a dispatch's envelope could not be written", dispatch=dispatch_id, reason=str(error))
 
 
+def write_given(home: Path, session_id: str, dispatch_id: str) -> None:
+    """Which dispatch a living session works on from now on: its client's hooks were started with another one."""
+    try:
+        _write_whole(Path(wire.given_path(str(home), session_id)), f"{dispatch_id} {session_id}".encode())
+    except OSError as error:
+        log.error("a session's next dispatch could not be written", session=session_id, reason=str(error))
+
+
 def are_there(home: Path, dispatch_id: str) -> bool:
     return place(home, dispatch_id).exists() and place(home, dispatch_id, ".md").exists()
 

@@ -111,7 +111,7 @@ class Agent:
     # -- what it tells of itself
 
     def _hand_off(self, outcomes: list[Outcome]) -> None:
-        dispatch_id = os.environ.get("GEMBA_DISPATCH_ID", "").strip()
+        dispatch_id = self._session.dispatch_id
         agent_id, consolidates = self._given(dispatch_id)
         document = contract(agent_id, outcomes, consolidates=consolidates)
         words = f"```agent_contract_handoff\n{wire.encode_json(document)}\n```"
