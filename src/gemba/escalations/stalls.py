@@ -15,17 +15,20 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Column, Connection, Row, bindparam, select, update
 
-from gemba import clock
+from gemba import clock, git
 from gemba.action import Nothing
+from gemba.config import Workspace
+from gemba.errors import GembaError
 from gemba.escalations.escalation import Reply
 from gemba.escalations.raised import raise_escalation
 from gemba.escalations.store import escalations, locked, settle
 from gemba.event import Draft
 from gemba.sessions import inputs, runs, starting
 from gemba.sessions.agents.agent import Limits
+from gemba.sessions.agents.file import sound_agents
 from gemba.sessions.session import Lifecycle, ReportedState
 from gemba.sessions.store import project, sessions
-from gemba.store.database import Transaction
+from gemba.store.database import Database, Transaction
 
 KIND: Final = "stalled"
 WAIT, INTERRUPT, STOP = "wait", "interrupt", "stop"
@@ -73,6 +76,22 @@ class Missed(NamedTuple):
     def tree(self) -> str | None:
         """Where its commits are progress: the worktree that is its own."""
         return self.run.folder if self.sign is PROGRESS and self.run is not None and self.run.branch else None
+
+
+def look(database: Database, workspace: Workspace, origin: str) -> None:
+    """Ask about the sessions that do not get on."""
+    try:
+        types = sound_agents(workspace).agents
+    except GembaError:  # `gemba doctor` tells of it; those that were started have their type with them
+        types = {}
+    with database.read() as connection:
+        found = missing(connection, clock.now(), origin, lambda name: types[name].limits if name in types else Limits())
+    for missed in found:
+        seconds = git.committed_at(missed.tree) if missed.tree else None
+        if missed.is_asked_about and seconds is None:
+            continue
+        with database.transaction() as tx:
+            judge(tx, missed, None if seconds is None else seconds * clock.SECOND)
 
 
 def missing(connection: Connection, now: int, origin: str, limits_of: LimitsOf) -> list[Missed]:
