@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from gemba import wire
+from gemba.autodispatch.start import START
 from gemba.cli import ask, bridge, mcp, state
 from gemba.cli.main import COMMANDS, cli
 from gemba.escalations.escalation import MACHINE
@@ -88,6 +89,10 @@ def consults() -> str:
     return f"```mermaid\n{CONSULT.diagram()}\n```\n"
 
 
+def starts() -> str:
+    return f"```mermaid\n{START.diagram()}\n```\n"
+
+
 def urgencies() -> str:
     rows = [f"| {kind} | {' | '.join(_urgency(kind, mode) for mode in wire.MODES)} |" for kind in wire.KINDS]
     return "\n".join([f"| | {' | '.join(wire.MODES)} |", f"|---|{'---|' * len(wire.MODES)}", *rows, ""])
@@ -119,6 +124,7 @@ BLOCKS = {
     "order": order,
     "moves": moves,
     "consults": consults,
+    "starts": starts,
 }
 
 

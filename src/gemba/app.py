@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 import msgspec
 import structlog
 
-from gemba import clock, git
+from gemba import clock
 from gemba.action import Action
+from gemba.autodispatch import switching
+from gemba.autodispatch.facts import ReadHolds
+from gemba.autodispatch.rounds import Rounds
 from gemba.config import Settings, Workspace, origin_of
-from gemba.errors import GembaError
 from gemba.escalations import (
     approval_flows,
     approvals,
@@ -48,12 +50,11 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases
+from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases, revoking
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
 from gemba.personas.file import read_personas
 from gemba.sessions import inputs, releasing, starting
-from gemba.sessions.agents.agent import Limits
 from gemba.sessions.agents.file import find_sound, sound_agents
 from gemba.sessions.backends.process import ProcessBackend
 from gemba.sessions.backends.tmux import TmuxBackend
@@ -98,8 +99,12 @@ ACTIONS: tuple[Action, ...] = (
     *phases.ACTIONS,
     *consulting.ACTIONS,
     *applying.ACTIONS,
+    *revoking.ACTIONS,
+    *switching.ACTIONS,
 )
 
+# What holds automatic starts beside switches and limits: each is asked for its holds, with their reasons.
+AUTO_HOLDS: tuple[ReadHolds, ...] = ()
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(
     frozenset(
@@ -166,7 +171,9 @@ class App:
         guards = {"transition_guards": [holding.guard_item], "cards": holding.CARDS}
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
         database.surroundings.update(consults=settings.consults, actions=ACTIONS)
-        self.consult_flows = consult_flows.ConsultFlows(database, lambda: self.ingest.drain())
+        take_in = lambda: self.ingest.drain()  # noqa: E731 - a test may put another one in its place
+        self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, AUTO_HOLDS)
+        self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
         self.records = Records(database, home, self.origin)
         database.on_commit.append(self.signal.tell)
 
@@ -219,6 +226,7 @@ class App:
         """What whoever dispatched did not live to do: the files of what is not complete are there."""
         with self.database.read() as connection:
             made_up_for = dispatches.lay_down_missing(connection, self.home, self.origin)
+        self.rounds.lay_down_given()
         if made_up_for:
             log.info("envelopes of dispatches were missing, and are there again", dispatches=made_up_for)
 
@@ -266,7 +274,7 @@ class App:
                         self._tidy_hourly(),
                         keep_looking(self.looking, hub),
                         self._watch_stalls(),
-                        patiently(self.lay_down_envelopes, "envelopes"),
+                        self.rounds.keep(hub),
                         keep_journal(self.database, hub),
                     )
                 ]
@@ -329,6 +337,7 @@ class App:
                     await first_of(hub.wait_for(seen, _SESSIONS), readable(self.keeping.ends))
 
     async def _type_to_agents(self, hub: Hub) -> None:
+        await patiently(self.lay_down_envelopes, "envelopes")  # what is typed may be about one
         while True:
             seen = hub.last
             unreached = await patiently(self.keeping.typist.type_waiting, "inputs")
@@ -369,21 +378,7 @@ class App:
             await patiently(self.look_for_stalls, "stalls")
 
     def look_for_stalls(self) -> None:
-        """Ask about the sessions that do not get on."""
-        try:
-            types = sound_agents(self.workspace).agents
-        except GembaError:  # `gemba doctor` tells of it; those that were started have their type with them
-            types = {}
-        with self.database.read() as connection:
-            missing = stalls.missing(
-                connection, clock.now(), self.origin, lambda name: types[name].limits if name in types else Limits()
-            )
-        for missed in missing:
-            seconds = git.committed_at(missed.tree) if missed.tree else None
-            if missed.is_asked_about and seconds is None:
-                continue
-            with self.database.transaction() as tx:
-                stalls.judge(tx, missed, None if seconds is None else seconds * clock.SECOND)
+        stalls.look(self.database, self.workspace, self.origin)
 
     def _ring(self) -> None:
         due = self._next_ring()

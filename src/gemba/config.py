@@ -182,6 +182,14 @@ class ConsultSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     applicable_days: Annotated[int, msgspec.Meta(ge=1, le=3_650)] = 7
 
 
+class AutoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[auto]`: whether ready work is given to agents without a person, for types of agents that say so too, and how
+    many pieces of it may run at once. An operator's switch goes before `enabled`."""
+
+    enabled: bool = False
+    max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 4
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
@@ -195,6 +203,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     handoff: HandoffSettings = HandoffSettings()
     work: WorkSettings = WorkSettings()
     consults: ConsultSettings = ConsultSettings()
+    auto: AutoSettings = AutoSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
 

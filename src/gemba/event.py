@@ -85,7 +85,18 @@ NAMES = {
     "consult.lines": "lines of a consult came: those that were taken, and how many were not",
     "consult.applied": "somebody applied a line of a consult, or recorded that they did",
     "consult.finished": "a consult is over: completed, failed, timed_out or cancelled; what it took",
+    "consult.settled": "what a consult took was told after its end",
     "consult.closed": "nothing of a consult can be applied any more",
+    "authority.used": "a manager persona applied a line of its own consult, and by which rule",
+    "authority.refused": "a manager persona may not apply a line of its own consult, and why; a person may",
+    "authority.revoked": "a person took the authority of a manager persona back",
+    "authority.restored": "a person gave the authority of a manager persona again",
+    "auto.switched": "somebody switched auto-dispatch on or off, for the workspace or for a type of agent",
+    "auto.claimed": "auto-dispatch has chosen a work item for a session and claimed it, and why",
+    "auto.started": "auto-dispatch has given a work item to an agent, and why it and why to that one",
+    "auto.refused": "what auto-dispatch had chosen could not be started, and why; the item is free again",
+    "auto.ended": "what auto-dispatch had started is over: done, failed or left to others",
+    "auto.asked": "nothing was ready, so auto-dispatch asked the project manager, or could not, and why",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }
 

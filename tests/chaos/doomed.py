@@ -86,9 +86,17 @@ HANDOFF_POINTS = (
 )
 # Where a line of a consult is applied: its place, the effect, what is recorded of both.
 CONSULT_POINTS = ("insert consult_applied", "update work_items", "insert work_changes", "update consult_applied")
+AUTO_POINTS = (
+    "insert auto_switches",
+    "insert auto_starts",  # an item is claimed, and its start written down
+    "update auto_starts",
+    "update work_items",
+    "insert runs",
+    "update runs",
+)
 ALL_POINTS = (
     *(*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS),
-    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS),
+    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS),
 )
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")

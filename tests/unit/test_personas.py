@@ -299,6 +299,13 @@ def test_a_purview_of_no_phase_is_refused_unless_it_is_auths() -> None:
     assert persona(block.format("auth")).purview is not None
 
 
+@pytest.mark.parametrize("name", ["api_key", "key", "token", "headers"])
+def test_a_key_of_a_model_has_no_place_in_a_file(name: str) -> None:
+    line, words = only_finding(text_of(f'[model]\nmodel = "m"\n{name} = "sk-1"\n'))
+
+    assert (line, "unknown key" in words, "sk-1" in words) == (8, True, False)
+
+
 @pytest.mark.parametrize(
     "action",
     [

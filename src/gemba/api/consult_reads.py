@@ -11,6 +11,8 @@ from gemba.api.read import Limit, Read, last_event, open_cursor, seal_cursor, st
 from gemba.app import App
 from gemba.personas import consults as stored
 from gemba.personas.consult import ConsultDetail, ConsultStatus, ConsultSummary
+from gemba.personas.perspectives import PerspectiveList, list_perspectives
+from gemba.work.items import get as get_item
 
 Words = Annotated[str, msgspec.Meta(max_length=500)]
 
@@ -34,6 +36,17 @@ class ConsultList(msgspec.Struct, frozen=True):
     as_of: int
 
 
+class PerspectiveQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    limit: Limit = 50
+
+
+class RefQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`ref` is the id of a work item, an escalation or a handoff."""
+
+    ref: Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+    limit: Limit = 50
+
+
 def consults(app: App, query: ConsultQuery) -> ConsultList:
     before = open_cursor(query.cursor, tuple[int, str])
     chosen = {"persona_id": query.persona_id, "skill_id": query.skill_id}
@@ -49,7 +62,26 @@ def consult(app: App, _query: Nothing, *, id: str) -> ConsultDetail:
         return stored.detail(connection, stored.get(connection, id))
 
 
+def perspectives(app: App, query: RefQuery) -> PerspectiveList:
+    with app.database.read() as connection:
+        return list_perspectives(connection, app.personas, query.ref, query.limit)
+
+
+def item_perspectives(app: App, query: PerspectiveQuery, *, id: str) -> PerspectiveList:
+    with app.database.read() as connection:
+        get_item(connection, id)
+        return list_perspectives(connection, app.personas, id, query.limit)
+
+
 READS = (
     Read("/api/consults", consults, ConsultQuery, ConsultList, "What was asked of personas, newest first", cached=True),
     Read("/api/consults/{id}", consult, Nothing, ConsultDetail, "One consult: its prompt, its lines, what was applied"),
+    Read("/api/perspectives", perspectives, RefQuery, PerspectiveList, "What personas said of one thing, newest first"),
+    Read(
+        "/api/work-items/{id}/perspectives",
+        item_perspectives,
+        PerspectiveQuery,
+        PerspectiveList,
+        "What personas said of a work item, newest first",
+    ),
 )

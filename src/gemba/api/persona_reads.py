@@ -13,7 +13,7 @@ from gemba import clock
 from gemba.action import Nothing
 from gemba.api.read import Limit, Read, last_event
 from gemba.app import App
-from gemba.personas import holding, phases
+from gemba.personas import holding, phases, revoking
 from gemba.personas.figures import PersonaFigures, figures_of
 from gemba.personas.file import PersonaFault
 from gemba.personas.holding import Hold
@@ -34,6 +34,8 @@ from gemba.personas.persona import Model as PersonaModel
 from gemba.personas.phases import MEANINGS, ProjectPhase
 from gemba.personas.purview import is_active
 from gemba.personas.reservations import Spending, spending
+from gemba.personas.revoking import PersonaAuthority
+from gemba.personas.track_record import TrackRecord, read_track_record
 
 
 class PersonaRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +64,7 @@ class PersonaView(PersonaRow, frozen=True, kw_only=True):
     personality: Personality
     reads: list[str]
     mutation_authority: MutationAuthority | None
+    mutation_authority_state: PersonaAuthority
 
 
 class PersonaList(msgspec.Struct, frozen=True):
@@ -123,6 +126,20 @@ class PurviewList(msgspec.Struct, frozen=True):
     held: list[Hold]
 
 
+class RecordQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of one persona, or of all; `limit` is how many rankings are looked at, the newest."""
+
+    persona_id: str | None = None
+    limit: Limit = 200
+
+
+def track_record(app: App, query: RecordQuery) -> TrackRecord:
+    if query.persona_id is not None:
+        app.personas.find(query.persona_id)
+    with app.database.read() as connection:
+        return read_track_record(connection, clock.now(), query.limit, query.persona_id)
+
+
 def personas(app: App, _query: Nothing) -> PersonaList:
     found = app.personas.by_id.values()
     with app.database.read() as connection:
@@ -134,6 +151,7 @@ def persona(app: App, _query: Nothing, *, id: str) -> PersonaView:
     found = app.personas.find(id)
     with app.database.read() as connection:
         today = spending(connection, [found], clock.now())[id]
+        state = revoking.read(connection, id)
     row = _row(found, today)
     return PersonaView(
         **{name: getattr(row, name) for name in row.__struct_fields__},
@@ -141,6 +159,7 @@ def persona(app: App, _query: Nothing, *, id: str) -> PersonaView:
         personality=found.personality,
         reads=list(found.context_providers.reads),
         mutation_authority=found.mutation_authority,
+        mutation_authority_state=state,
     )
 
 
@@ -202,6 +221,13 @@ def _purview(persona: Persona, phase: Phase) -> PurviewView | None:
 
 READS = (
     Read("/api/personas", personas, Nothing, PersonaList, "Who can be consulted, and which files have a fault"),
+    Read(
+        "/api/personas/track-record",
+        track_record,
+        RecordQuery,
+        TrackRecord,
+        "How past rankings of epics fared, by persona and model",
+    ),
     Read(
         "/api/personas/{id}", persona, Nothing, PersonaView, "One persona with its prompt, its limits and today's costs"
     ),

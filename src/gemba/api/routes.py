@@ -11,6 +11,7 @@ import gemba
 from gemba import clock
 from gemba.action import Nothing
 from gemba.api import (
+    auto_reads,
     consult_reads,
     escalation_reads,
     handoff_reads,
@@ -78,6 +79,7 @@ READS = (
     *work_reads.READS,
     *persona_reads.READS,
     *consult_reads.READS,
+    *auto_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import click
 
 from gemba.cli.door import open_door
+from gemba.cli.persona_record import comment, record, restore, revoke
 from gemba.cli.show import body_lines, json_option, labelled, or_else, print_json, print_table
 from gemba.text import showable
 
@@ -75,6 +76,10 @@ def show(folder: str | None, id: str, as_json: bool) -> None:
     click.echo("\n" + "\n".join(body_lines(found["system_prompt"].strip())))
 
 
+for _each in (record, comment, revoke, restore):
+    command.add_command(_each)
+
+
 def _line(row: dict[str, Any]) -> tuple[str, ...]:
     return (row["id"], row["role"], row["variety"], _purview(row), _today(row), ", ".join(row["skills"]) or "none")
 
@@ -86,6 +91,13 @@ def _purview(row: dict[str, Any]) -> str:
 def _today(row: dict[str, Any]) -> str:
     today = row["today"]
     return f"{today['settled_dollars'] + today['reserved_dollars']:.2f} of {today['day_dollars']:.2f}"
+
+
+def _authority(granted: dict[str, Any] | None, state: dict[str, Any]) -> str:
+    if not granted:
+        return "nothing"
+    taken = f"revoked by {state['revoked_by']} ({state['reason'] or 'without a reason'}): " if state["revoked"] else ""
+    return taken + ", ".join(granted["actions"])
 
 
 def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
@@ -107,5 +119,5 @@ def _facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         ("agent type", row["agent_type"] or "the workspace's"),
         ("budget", f"{budget['max_per_invocation_dollars']:.2f} a call; today {_today(row)} dollars"),
         ("reads", ", ".join(row["reads"]) or "nothing"),
-        ("applies by itself", ", ".join(granted["actions"]) if granted else "nothing"),
+        ("applies by itself", _authority(granted, row["mutation_authority_state"])),
     ]

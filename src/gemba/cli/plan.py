@@ -46,9 +46,10 @@ def command(ctx: click.Context, as_json: bool) -> None:
     metavar="FILE",
     help="The input of epic_order, as JSON; `-`: standard input. The workspace's epics, unless given.",
 )
+@click.option("--workers", type=click.IntRange(1, 1_000), help="So many agents work at once.  [default: as is known]")
 @json_option
 @click.pass_obj
-def order(folder: str | None, given_in: str | None, as_json: bool) -> None:
+def order(folder: str | None, given_in: str | None = None, workers: int | None = None, as_json: bool = False) -> None:
     """Put epics into the order in which to take them on: epic_order, answered by the built-in advisor, without a model.
 
     Without --input they are those of the workspace that are unstarted, staged or in progress, and what these wait for.
@@ -62,7 +63,8 @@ def order(folder: str | None, given_in: str | None, as_json: bool) -> None:
       gemba plan order --input epics.json
       gemba plan order --input - --json < epics.json
     """
-    lines = advise(_from_workspace(folder) if given_in is None else _from_file(given_in))
+    given, known = _from_workspace(folder) if given_in is None else (_from_file(given_in), None)
+    lines = advise(given, workers or known)
     if as_json:
         for line in lines:
             print_json(line)
@@ -70,9 +72,11 @@ def order(folder: str | None, given_in: str | None, as_json: bool) -> None:
         _tell(lines)
 
 
-def _from_workspace(folder: str | None) -> EpicOrderInput:
+def _from_workspace(folder: str | None) -> tuple[EpicOrderInput, int | None]:
+    """The epics, and how many agents may work at once, where that is known."""
     with open_door(folder) as door:
-        return msgspec.convert(door.get("/api/skills/epic_order/input"), EpicOrderInput)
+        given = msgspec.convert(door.get("/api/skills/epic_order/input"), EpicOrderInput)
+        return given, door.get("/api/auto")["workers"]
 
 
 def _from_file(name: str) -> EpicOrderInput:

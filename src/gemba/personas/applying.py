@@ -35,6 +35,7 @@ from gemba.personas.consulting import applicable_since
 from gemba.skills.consult.registry import SKILLS
 from gemba.skills.consult.suggested import SuggestedAction, item_path, refusal
 from gemba.store.database import Transaction
+from gemba.work.item import Cause
 
 
 def apply_line(tx: Transaction, body: ApplyLine, *, id: str, idx: str) -> LineApplied:
@@ -101,6 +102,7 @@ def _check_allowed(row: Row[Any], line: dict[str, Any], action: SuggestedAction)
 
 def _carried_out(tx: Transaction, row: Row[Any], place: int, suggested: SuggestedAction) -> ConsultOutcome:
     name = f"{suggested.verb} {suggested.path}"
+    tx.cause = Cause("consult", row.id)
     try:
         action, ids = _route(tx.surroundings["actions"], suggested)
         body = action.prepared(tx.surroundings, fit(suggested.body, action.body), **ids)

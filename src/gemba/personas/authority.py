@@ -61,6 +61,12 @@ def may_apply(persona: Persona, use: Use) -> Ruling:
     return Ruling(True, (f"{wanted} is allowed to {persona.name} by {pattern}, in phase {use.phase}",))
 
 
+def acts_alone(persona: Persona) -> bool:
+    """Whether there is anything at all that it may apply without a person."""
+    granted = persona.mutation_authority
+    return persona.variety == "manager" and granted is not None and bool(granted.actions)
+
+
 def fits(pattern: str, verb: str, path: str) -> bool:
     """Whether an action is one that a pattern means. A path that could mean another one fits nothing."""
     method, _, rest = pattern.partition(" ")

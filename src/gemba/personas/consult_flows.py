@@ -16,7 +16,9 @@ from sqlalchemy import Connection, select
 
 from gemba import clock
 from gemba.event import Filter
-from gemba.personas import consult_lines, consults
+from gemba.flows import wanted
+from gemba.flows.wanted import flows
+from gemba.personas import acting, consult_lines, consults
 from gemba.personas.consult import ConsultStatus
 from gemba.personas.consulting import WATCH
 from gemba.sessions.session import Lifecycle
@@ -30,19 +32,23 @@ if TYPE_CHECKING:
     from gemba.flows.launch import FlowFunction
 
 # The events with which one of these may have become necessary; lines are set aside when a model has failed.
-NEWS = Filter(frozenset({"consult.started", "consult.lines", "session_transition"}))
+NEWS = Filter(frozenset({"consult.started", "consult.lines", "consult.finished", "session_transition"}))
 
 
 class ConsultFlows:
     """`take_in` takes in every frame that lies in a log: an agent that ends at once spoke a moment before."""
 
-    def __init__(self, database: Database, take_in: Callable[[], object]) -> None:
+    def __init__(
+        self, database: Database, take_in: Callable[[], object], workers: Callable[[], int | None] = lambda: None
+    ) -> None:
         self._database = database
         self._take_in = take_in
+        self._workers = workers  # how many agents work at once here, where that is known
 
     @property
     def table(self) -> Mapping[str, FlowFunction]:
-        return {WATCH: self.watch, consult_lines.ADVISE: self.advise, consult_lines.END: self.end}
+        own = {consult_lines.ADVISE: self.advise, consult_lines.END: self.end, consult_lines.ACT: self.act}
+        return {WATCH: self.watch, **own}
 
     async def watch(self, flow: Flow, id: str, since: int, due: int) -> None:
         if not await flow.until(id, is_over, id, since=since, due=due):
@@ -54,6 +60,10 @@ class ConsultFlows:
     async def end(self, flow: Flow, id: str) -> None:
         await flow.call(self.hear_all)
         await flow.change(consult_lines.session_over, id)
+
+    async def act(self, flow: Flow, id: str) -> None:
+        for place in await flow.look(acting.lines_to_apply, id):
+            await flow.change(acting.apply_own_line, id, place)
 
     def hear_all(self) -> None:
         self._take_in()
@@ -67,11 +77,12 @@ class ConsultFlows:
         given = consults.given_of(row)
         if not isinstance(given, EpicOrderInput):
             raise TypeError(f"the built-in advisor has no answer to {row.skill_id}")
-        lines = msgspec.to_builtins(advise(given))
+        lines = msgspec.to_builtins(advise(given, self._workers()))
         return self._database.change(lambda tx: consult_lines.give_advice(tx, id, lines))
 
     def catch_up(self) -> None:
-        """End what has no session any more or is overdue, and answer what waits for the built-in advisor."""
+        """End what has no session any more or is overdue, answer what waits for the built-in advisor, and apply what
+        managers may apply by themselves."""
         self._end_those_without_session()
         table = consults.consults
         running = select(table.c.id, table.c.by_advisor, table.c.due_at).where(table.c.status == ConsultStatus.RUNNING)
@@ -82,6 +93,17 @@ class ConsultFlows:
                 self.answer(row.id)
             elif row.due_at <= clock.now():
                 self._database.change(partial(consult_lines.time_out, id=row.id))
+        self._act_for_managers()
+
+    def _act_for_managers(self) -> None:
+        waiting = select(flows.c.id, flows.c.args).where(flows.c.name == consult_lines.ACT, ~flows.c.started)
+        with self._database.read() as connection:
+            found = [(row.id, msgspec.json.decode(row.args)["id"]) for row in connection.execute(waiting)]
+            places = {id: acting.lines_to_apply(connection, id) for _, id in found}
+        for flow_id, id in found:
+            for place in places[id]:
+                self._database.change(partial(acting.apply_own_line, id=id, place=place))
+            self._database.change(partial(wanted.finish, id=flow_id))
 
     def _end_those_without_session(self) -> None:
         table = consults.consults

@@ -21,6 +21,7 @@ from gemba.flows import wanted
 from gemba.flows.wanted import Call
 from gemba.handoff import audit
 from gemba.personas import consults, reservations
+from gemba.personas.authority import acts_alone
 from gemba.personas.budget import Usage, over_cap
 from gemba.personas.consult import CONSULT, ConsultStatus
 from gemba.personas.consults import change, get_locked
@@ -34,6 +35,7 @@ from gemba.text import storable
 
 ADVISE = "consult.advise"  # the flow of the built-in advisor
 END = "consult.end"  # the flow of a consult whose session has ended
+ACT = "consult.act"  # the flow of what a manager applies by itself
 MOST_OUTPUTS = 2_000  # of one consult; each is judged with all before it
 
 _INSTEAD = "the built-in advisor answered instead"
@@ -44,9 +46,8 @@ def has_advisor(skill_id: str) -> bool:
     return skill_id == epic_order.SKILL.id
 
 
-_running = select(consults.consults.c.id).where(
-    consults.consults.c.id.in_(bindparam("ids", expanding=True)), consults.consults.c.status == ConsultStatus.RUNNING
-)
+# Also those that are over: what one took may be told later.
+_known = select(consults.consults.c.id).where(consults.consults.c.id.in_(bindparam("ids", expanding=True)))
 
 # ---- frames ----------------------------------------------------------------------------------------------------------
 
@@ -56,12 +57,14 @@ def project(tx: Transaction, drafts: Sequence[Draft]) -> None:
     about = [(draft.session_id, draft) for draft in drafts if draft.session_id is not None and _concerns(draft)]
     if not about:
         return
-    found = set(tx.connection.execute(_running, {"ids": list({id for id, _ in about})}).scalars())
+    found = set(tx.connection.execute(_known, {"ids": list({id for id, _ in about})}).scalars())
     for id, draft in about:
         if id in found:
             row = get_locked(tx, id)
             if row.status == ConsultStatus.RUNNING:
                 _APPLY[draft.name](tx, row, draft)
+            elif draft.name == "usage_reported":
+                _settle_again(tx, row)
 
 
 def _concerns(draft: Draft) -> bool:
@@ -108,6 +111,19 @@ def _used(tx: Transaction, row: Row[Any], _draft: Draft) -> None:
     too_much = None if reserved is None else over_cap(reserved.cap_micros, usage_of(tx, row))
     if too_much is not None and not row.by_advisor:
         model_failed(tx, row, f"{row.agent_type} was stopped: {too_much}")
+
+
+def _settle_again(tx: Transaction, row: Row[Any]) -> None:
+    """A client may tell what a turn took after the consult's end: the sums are made right, as often as it does."""
+    used = usage_of(tx, row)
+    same = (row.tokens_in, row.tokens_out, row.cost_micros) == (used.tokens_in, used.tokens_out, used.cost_micros)
+    if row.agent_type is None or same:
+        return
+    reservations.settle_again(tx, row.id, used)
+    values = {"tokens_in": used.tokens_in, "tokens_out": used.tokens_out, "cost_micros": used.cost_micros}
+    told = msgspec.to_builtins(consults.summary(change(tx, row, **values, unrecorded=True)))
+    tx.emit(Draft("consult.settled", told, ref=row.id))
+    audit.record(tx, "consult.settled", row.id, told)
 
 
 _APPLY: dict[str, Callable[[Transaction, Row[Any], Draft], None]] = {
@@ -203,6 +219,10 @@ def finish(tx: Transaction, row: Row[Any], event: str, error: str | None = None)
     told = msgspec.to_builtins(consults.summary(row))
     tx.emit(Draft("consult.finished", told, ref=row.id))
     audit.record(tx, "consult.finished", row.id, told)
+    persona = tx.surroundings["personas"].by_id.get(row.persona_id)
+    # What another one answered in its place is not its own.
+    if status is ConsultStatus.COMPLETED and error is None and persona is not None and acts_alone(persona):
+        wanted.want(tx, ACT, [Call(f"{ACT}/{row.id}", {"id": row.id})])
     return row
 
 

@@ -22,7 +22,7 @@ from gemba.errors import GembaError, Unusable
 from gemba.event import Draft
 from gemba.flows import wanted as flows
 from gemba.handoff import audit
-from gemba.personas import consult_lines, consults, facts, prompts, providers, reservations, subjects
+from gemba.personas import consult_lines, consults, facts, perspectives, prompts, providers, reservations, subjects
 from gemba.personas.consult import (
     CONSULT,
     ConsultDetail,
@@ -189,11 +189,14 @@ def _compose(tx: Transaction, made: Prepared) -> prompts.Composed:
 
 
 def _message(tx: Transaction, made: Prepared) -> str:
-    """The input with the items that it names, and what the operator wrote where the input has no place for that."""
+    """The input with what it names, and what the operator wrote where the input has no place for that."""
     beside = made.wanted.guidance if "guidance" not in made.skill.input.__struct_fields__ else None
     parts = [beside, _readable(made.document)]
     if named := subjects.subjects(tx.connection, made.document, tx.now):
         parts.append(f"The work items that are named there, as they are now:\n{_readable(named)}")
+    ref = perspectives.about(made.given)
+    if ref is not None and (thing := perspectives.read_thing(tx.connection, ref)) is not None:
+        parts.append(f"It is about this:\n{_readable(thing)}")
     return "\n\n".join(part for part in parts if part)
 
 
@@ -239,6 +242,7 @@ def _row(
         "error": None if error is None else storable(error),
         "version": 1,
         "unrecorded": over,
+        "about": perspectives.about(made.given),
     }
 
 

@@ -80,11 +80,13 @@ consults = Table(
     Column("error", Text),
     Column("version", Integer, nullable=False),
     Column("unrecorded", Boolean, nullable=False),  # its record on disk is not of this version
+    Column("about", Text),  # the one thing that its input names
     Index("consults_by_age", "started_at", "id"),
     Index("consults_by_status", "status", "started_at", "id"),
     Index("consults_by_persona", "persona_id", "started_at", "id"),
     Index("consults_by_skill", "skill_id", "started_at", "id"),
     Index("consults_unrecorded", "unrecorded", "origin", "id"),
+    Index("consults_by_about", "about", "started_at", "id"),
 )
 
 outputs = Table(

@@ -102,6 +102,23 @@ def settle(tx: Transaction, id: str, used: Usage) -> int:
     return charged
 
 
+def settle_again(tx: Transaction, id: str, used: Usage) -> int:
+    """What a run that was settled took, as it was told later: its day is charged the difference."""
+    row = tx.connection.execute(select(reservations).where(reservations.c.id == id).with_for_update()).first()
+    if row is None or row.state != SETTLED:
+        return 0
+    charged = charge_of(row.cap_micros, used)
+    told = {
+        "settled_micros": charged,
+        "cost_known": used.cost_micros is not None,
+        "tokens_in": used.tokens_in,
+        "tokens_out": used.tokens_out,
+    }
+    tx.connection.execute(update(reservations).where(reservations.c.id == id).values(told))
+    tx.add(persona_days, [_day(row.persona_id, row.day, 0, charged - (row.settled_micros or 0))])
+    return charged
+
+
 def release(tx: Transaction, id: str) -> bool:
     """Give a reservation back whole: nothing ran. Whether there was one to give back."""
     row = tx.connection.execute(select(reservations).where(reservations.c.id == id).with_for_update()).first()

@@ -41,7 +41,7 @@ def subjects(connection: Connection, given: Mapping[str, Any], now: int) -> list
 
 
 def _named(given: Mapping[str, Any]) -> list[str]:
-    one = [given.get(name) for name in ("item_id", _PARTS_OF)]
+    one = [given.get(name) for name in ("item_id", "ref", _PARTS_OF)]
     many = [each for name in ("item_ids", "refs") for each in given.get(name) or ()]
     return [each for each in (*one, *many) if isinstance(each, str)]
 

@@ -71,20 +71,20 @@ def _finished(connection: Connection, tokens_of: TokensOf) -> list[Finished]:
     for id, parent in connection.execute(below):
         members[parent].append(id)
     everyone = [id for each in members.values() for id in each]
-    begun, used = _begun(connection, everyone), tokens_of(connection, everyone)
+    began, used = begun(connection, everyone), tokens_of(connection, everyone)
     return [
         Finished(
             row.id,
             row.title,
             row.closed_at,
-            min((begun[id] for id in members[row.id] if id in begun), default=None),
+            min((began[id] for id in members[row.id] if id in began), default=None),
             sum(used.get(id, 0) for id in members[row.id]) or None,
         )
         for row in epics
     ]
 
 
-def _begun(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+def begun(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
     """When each was first put in progress."""
     said = encoded({"state": State.IN_PROGRESS})[1:-1]
     query = select(changes.c.item_id, func.min(changes.c.at)).where(

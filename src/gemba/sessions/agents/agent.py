@@ -57,6 +57,7 @@ class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     headless: bool | None = None  # nobody can type to it, and it ends with its turn; if nothing is said: on pipes
     environment: dict[str, str] = {}
     max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 16
+    auto_dispatch: bool = False  # ready work may be given to it without a person, where the workspace allows that
     limits: Limits = Limits()
 
 

@@ -31,9 +31,10 @@ _REASONS = {
 }
 
 
-def advise(given: EpicOrderInput) -> list[OrderLine]:
+def advise(given: EpicOrderInput, workers: int | None = None) -> list[OrderLine]:
+    """`workers` is how many agents work at once; where nobody knows, a few."""
     facts = gather(given)
-    plan = choose(given, facts)
+    plan = choose(given, facts, workers)
     recommendations = _recommendations(given, facts, plan)
     warnings = [*_cycles(facts), *_conflicts(plan), *_budget(given, facts, plan), *_missing(given)]
     deferred = [OrderDeferred(epic_id=id, reason=reason) for id, reason in facts.deferred.items()]

@@ -1,7 +1,7 @@
 """Chooses: which epics are ranked, in which order, in which parallel groups, and why the others are not.
 
-The order is that in which a floor of `WIDTH` lanes would begin them: whenever a lane is free, the best epic whose
-dependencies are done and that shares no path with what is running. So what frees the most stands as far up as its
+The order is that in which a floor with a lane for each worker would begin them: whenever a lane is free, the best epic
+whose dependencies are done and that shares no path with what is running. So what frees the most stands as far up as its
 dependencies let it, and what would get in each other's way stands apart. Of epics that have to wait, no more than a few
 are passed over at a time, which keeps the whole near linear. Groups are runs of this order.
 """
@@ -16,7 +16,7 @@ from gemba.skills.advisor.confidence import Confidence, confidence_in
 from gemba.skills.advisor.facts import Facts
 from gemba.skills.consult.order_input import EpicOrderInput
 
-WIDTH = 5
+USUAL_WORKERS = 5  # where nobody knows how many there are
 _PASSED_OVER = 16
 _STARTED = frozenset({"in_progress", "in progress", "in-progress", "started", "active", "doing", "review", "hooked"})
 
@@ -42,8 +42,8 @@ class Plan(NamedTuple):
     tokens: int
 
 
-def choose(given: EpicOrderInput, facts: Facts) -> Plan:
-    return _Choice(given, facts).made()
+def choose(given: EpicOrderInput, facts: Facts, workers: int | None = None) -> Plan:
+    return _Choice(given, facts, max(1, workers or USUAL_WORKERS)).made()
 
 
 def urgency(id: str, facts: Facts) -> Key:
@@ -61,8 +61,9 @@ def urgency(id: str, facts: Facts) -> Key:
 class _Choice:
     """The floor as the advisor imagines it: a few lanes, in which an epic takes as long as it has tokens."""
 
-    def __init__(self, given: EpicOrderInput, facts: Facts) -> None:
+    def __init__(self, given: EpicOrderInput, facts: Facts, width: int) -> None:
         self.given = given
+        self.width = width
         self.facts = facts
         self.plan = Plan([], {}, {}, {}, [], 0)
         self.used = given.tokens_used
@@ -77,7 +78,7 @@ class _Choice:
             if not self.missing[id]:
                 heappush(self.ready, (urgency(id, self.facts), id))
         while self.ready or self.running:
-            found = self._next() if len(self.running) < WIDTH else None
+            found = self._next() if len(self.running) < self.width else None
             if found is None:
                 self._end_one()
             else:
@@ -156,7 +157,7 @@ class _Choice:
             if (
                 shared is not None
                 or not members
-                or len(members) >= WIDTH
+                or len(members) >= self.width
                 or not members.isdisjoint(self.facts.depends[id])
             ):
                 number, members, index = number + 1, set(), PathIndex()
