@@ -18,6 +18,7 @@ import {
   unresolvedQuery,
 } from "../api/queries";
 import { consultQuery, consultsQuery } from "../api/consult-queries";
+import { AUTO } from "../api/auto-queries";
 import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
 import { PERSONAS, PHASES } from "../api/persona-queries";
@@ -85,6 +86,7 @@ function apply(message: Message): void {
   }
   const { ref, session_id, payload } = JSON.parse(message.data) as ServerEvent;
   if (message.event === "escalation.reminded") announce(`Reminder: ${plainText(session_id ?? "an agent")} still waits`);
+  if (/^(auto|item|run|dispatch)\.|^session/.test(message.event)) changedSides(AUTO);
   if (message.event.startsWith("escalation")) {
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);
