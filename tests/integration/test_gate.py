@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gemba import wire
+from gemba.handoff.envelope_files import write_given
 from tests.fixtures.hooks import BRIDGE, SESSION, Run, answer, blocked, frames, handoffs, hook, passed_open
 
 DISPATCH = "d-1"
@@ -128,6 +129,19 @@ def test_the_input_envelope_of_the_dispatch_decides(home: Path, dispatched: None
     assert passed_open(hook("Stop", said(envelope(consolidation_report=report))))
     (handoff,) = handoffs(home)
     assert (handoff["dispatch_id"], handoff["agent_id"]) == (DISPATCH, AGENT)
+
+
+def test_the_dispatch_that_a_living_session_was_given_last_decides(home: Path, dispatched: None) -> None:
+    given_envelope(home, {"metadata": {"agent_id": "a11111"}})
+    given_envelope(home, {"metadata": {"agent_id": AGENT}}, id="d-2")
+    write_given(home, "team_one", "d-3")  # another session whose file has the same name
+    assert "a11111" in repair(hook("Stop", said(envelope())))
+
+    write_given(home, SESSION, "d-2")
+
+    assert passed_open(hook("Stop", said(envelope())))
+    (handoff,) = handoffs(home)
+    assert (handoff["dispatch_id"], handoff["agent_id"]) == ("d-2", AGENT)
 
 
 def test_a_turn_without_a_block_is_shown_the_id_that_it_must_repeat(home: Path, dispatched: None) -> None:
