@@ -1,6 +1,7 @@
 """Auto-dispatch from the switch to the review: what is started, for whom, what a crash leaves, how each start ends."""
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -379,6 +380,19 @@ def test_a_hold_of_another_part_is_asked_for_and_told(floor: Floor, api: Api) ->
     rounds.round()
 
     assert started(api) == []
+
+
+def test_without_a_repository_sessions_work_in_the_workspace_one_after_the_other(app: App, api: Api) -> None:
+    (app.workspace.folder / "agents.toml").write_text(AGENTS)
+    shutil.rmtree(app.workspace.root / ".git")
+    for title in ("One", "Two"):
+        add(api, title)
+    switch(api, "hand")
+
+    app.rounds.round()
+
+    assert [start["state"] for start in started(api)] == ["started"]
+    assert holds(api) == ["full"]
 
 
 def test_a_claim_is_extended_for_as_long_as_its_session_lives(floor: Floor, api: Api) -> None:

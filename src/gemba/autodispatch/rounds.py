@@ -15,10 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import structlog
 from sqlalchemy import Row, func, select
 
-from gemba import clock
+from gemba import clock, wire
 from gemba.autodispatch import ending, store
 from gemba.autodispatch.advice import ask_project_manager
 from gemba.autodispatch.choosing import Decision, decide, workers_of
@@ -137,7 +138,14 @@ class Rounds:
             agents = {}
         tasked = {name: agent for name, agent in agents.items() if agent.takes_task}
         unusable = {name: why for name, agent in tasked.items() if (why := usable(agent, self._workspace.root))}
-        return Here(self._root, self._origin, self._settings, tasked, unusable, self._others)
+        return Here(self._root, self._origin, self._capped(), tasked, unusable, self._others)
+
+    def _capped(self) -> AutoSettings:
+        """Where there is nothing to make worktrees of, sessions work in the workspace itself, one at a time."""
+        commit, _ = wire.git_head(self._root)  # from git's files: a round is no place for four processes
+        if commit is not None:
+            return self._settings
+        return msgspec.structs.replace(self._settings, max_parallel=1)
 
     # ---- parts of a round
 
