@@ -35,8 +35,10 @@ def command(
     state: str | None,
     label: str | None,
     dry_run: bool,
+    persona: str,
+    guidance: str | None,
+    agent: str | None,
     as_json: bool,
-    **asked: str | None,
 ) -> None:
     """Show the backlog: what nobody has begun, by priority and age. With ITEM, have a persona go through these.
 
@@ -61,12 +63,12 @@ def command(
             if not ids:
                 raise click.UsageError("There is nothing to refine: the table is empty.")
         body = {
-            "persona_id": asked["persona"],
+            "persona_id": persona,
             "skill_id": _SKILL,
             "raw_input": {"item_ids": ids},
             "spawn": not dry_run,
-            "guidance": asked["guidance"],
-            "agent_type": asked["agent"],
+            "guidance": guidance,
+            "agent_type": agent,
         }
         made = door.post("/api/consults", {name: value for name, value in body.items() if value is not None})
         if not as_json:

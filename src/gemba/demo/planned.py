@@ -63,7 +63,7 @@ def write_work(app: App, planned: Sequence[Planned], sessions: Mapping[str, Sess
         moves = [(move, one) for one in planned for move in one.move]
         for move, one in sorted(moves, key=lambda each: -each[0].days_ago):
             tx.now = now - _span(move.days_ago)
-            change = ChangeItem(state=move.state, **({"close_reason": move.reason} if move.reason else {}))
+            change = ChangeItem(state=move.state, close_reason=move.reason or msgspec.UNSET)
             change_item(tx, change, id=one.id)
         tx.now = now
         for one in planned:

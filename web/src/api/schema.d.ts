@@ -893,6 +893,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/insights/personas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was asked of each persona, how it went, and what it took */
+        get: operations["persona_figures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -3635,6 +3652,34 @@ export interface components {
             message: string;
         };
         /**
+         * PersonaFigures
+         * @description A persona's consults. One that no file names any more has no `name`. `failed` counts those that timed out too.
+         *         `dollars` is what its budget was charged; of `unpriced` consults the client told no cost, and their cap was charged.
+         */
+        PersonaFigures: {
+            persona_id: string;
+            name: string | null;
+            role: string | null;
+            variety: ("coach" | "manager") | null;
+            consults: number;
+            running: number;
+            failed: number;
+            applied: number;
+            last_activity_at: string | null;
+            tokens_in: number;
+            tokens_out: number;
+            dollars: number;
+            unpriced: number;
+        };
+        /**
+         * PersonaFiguresList
+         * @description What was asked of each persona, and what that took.
+         */
+        PersonaFiguresList: {
+            personas: components["schemas"]["PersonaFigures"][];
+            as_of: number;
+        };
+        /**
          * PersonaList
          * @description Those that can be consulted, and what is wrong with the files of others.
          */
@@ -3656,6 +3701,8 @@ export interface components {
             origin: "replaced" | "shipped" | "workspace";
             skills: string[];
             scope: components["schemas"]["Scope"];
+            agent_type: string | null;
+            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
             model: components["schemas"]["Model"];
@@ -3676,15 +3723,15 @@ export interface components {
             origin: "replaced" | "shipped" | "workspace";
             skills: string[];
             scope: components["schemas"]["Scope"];
+            agent_type: string | null;
+            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
             model: components["schemas"]["Model"];
             budget_policy: components["schemas"]["BudgetPolicy"];
             today: components["schemas"]["Spending"];
             system_prompt: string;
-            agent_type: string | null;
             personality: components["schemas"]["Personality"];
-            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             reads: string[];
             mutation_authority: components["schemas"]["MutationAuthority"] | null;
             mutation_authority_state: components["schemas"]["PersonaAuthority"];
@@ -7218,6 +7265,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    persona_figures: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonaFiguresList"];
                 };
             };
             /** @description Refused */
