@@ -2,6 +2,7 @@
 import { useRef, useState } from "react";
 import { useParameter } from "../app/routes";
 import { Drawer } from "../consults/Drawer";
+import { AutoPart } from "./AutoPart";
 import { ConsultList } from "./ConsultList";
 import { OrderForm } from "./OrderForm";
 import { SelectionPart } from "./SelectionPart";
@@ -54,6 +55,7 @@ export function CoachScreen() {
         </div>
         <ConsultList current={consult} onOpen={setConsult} />
         <SelectionPart />
+        <AutoPart />
       </div>
       {consult !== "" && <Drawer id={consult} onClose={closeDrawer} />}
     </div>
