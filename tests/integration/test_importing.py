@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, func, select
 
 from gemba import clock
-from gemba.action import Nothing
 from gemba.store.database import Database
 from gemba.store.migrate import open_database
 from gemba.testing import effort
@@ -29,7 +28,7 @@ from gemba.work.relating import OldRelation, add_relation, remove_relation
 from gemba.work.relations import NewRelation
 from gemba.work.store import ChangeItem, CreateItem, NewItem, change_item, create_item
 from gemba.work.tables import changes, items, relations
-from gemba.work.undoing import undo_change
+from gemba.work.undoing import UndoChange, undo_change
 
 REALISTIC = Path(__file__).parents[1] / "fixtures" / "beads" / "issues.jsonl"
 NEWER = "2999-01-01T00:00:00Z"
@@ -247,7 +246,7 @@ def test_a_changed_line_changes_its_item_with_its_cause_and_can_be_undone(plan: 
     assert (plan.item("a").closed_at, plan.ready()) == ("2025-02-01T00:00:00.000000Z", {"b"})
     assert (plan.history("a")[0].cause.kind, plan.history("a")[0].before["state"]) == ("import", "unstarted")
     with plan.database.transaction() as tx:
-        undo_change(tx, Nothing(), id="a")
+        undo_change(tx, UndoChange(), id="a")
     assert (plan.item("a").state, plan.ready()) == ("unstarted", {"a"})
 
 

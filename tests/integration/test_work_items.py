@@ -10,13 +10,12 @@ import pytest
 import time_machine
 from sqlalchemy import update
 
-from gemba.action import Nothing
 from gemba.errors import Conflict
 from gemba.sessions.store import sessions
 from gemba.store.database import Transaction
 from gemba.work.item import Cause, State
 from gemba.work.items import WorkRow
-from gemba.work.undoing import undo_change
+from gemba.work.undoing import UndoChange, undo_change
 from tests.fixtures.api import Api
 from tests.fixtures.logs import Logs
 
@@ -460,7 +459,7 @@ def test_a_change_says_what_it_followed_from(api: Api) -> None:
     change(api, id, priority=0)
     with api.app.database.transaction("ann") as tx:
         tx.cause = Cause("walk", "walk-1")
-        undo_change(tx, Nothing(), id=id)
+        undo_change(tx, UndoChange(), id=id)
 
     last = api.get(f"/api/work-items/{id}/history")["changes"][0]
     assert (last["actor"], last["cause"]) == ("ann", {"kind": "walk", "id": "walk-1"})

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 from gemba import clock
-from gemba.action import Nothing
 from gemba.errors import GembaError
 from gemba.store.database import Database, Transaction
 from gemba.store.migrate import open_database
@@ -24,7 +23,7 @@ from gemba.work.relating import OldRelation, add_relation, remove_relation
 from gemba.work.relations import NewRelation
 from gemba.work.store import ChangeItem, CreateItem, NewItem, change_item, clean_values, create_item
 from gemba.work.tables import changes, items, relations
-from gemba.work.undoing import undo_change
+from gemba.work.undoing import UndoChange, undo_change
 
 MANY = 8
 places = st.integers(0, MANY - 1)
@@ -60,7 +59,7 @@ def carry_out(tx: Transaction, ids: list[str], operation: tuple[Any, ...]) -> No
         case "state", [place, state]:
             change_item(tx, ChangeItem(state=state), id=ids[place])
         case "undo", [place]:
-            undo_change(tx, Nothing(), id=ids[place])
+            undo_change(tx, UndoChange(), id=ids[place])
         case "claim", [place]:
             claim_item(tx, ClaimItem(), id=ids[place])
         case "release", [place]:

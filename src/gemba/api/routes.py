@@ -12,6 +12,7 @@ from gemba import clock
 from gemba.action import Nothing
 from gemba.api import (
     auto_reads,
+    board_reads,
     consult_reads,
     escalation_reads,
     handoff_reads,
@@ -77,6 +78,7 @@ READS = (
     *skill_reads.READS,
     *session_reads.READS,
     *work_reads.READS,
+    *board_reads.READS,
     *persona_reads.READS,
     *consult_reads.READS,
     *auto_reads.READS,

@@ -87,9 +87,9 @@ def explain(connection: Connection, id: str, now: int) -> Explanation:
 
 def explain_all(connection: Connection, rows: Sequence[Row[Any]], now: int) -> list[Explanation]:
     """One explanation a row, in their order."""
-    parents = _parents(connection, rows)
-    lines = {row.id: _line(parents, row.id) for row in rows}
-    blockers = _blockers(connection, {row.id for row in rows} | {id for line in lines.values() for id in line})
+    parents = parents_above(connection, rows)
+    lines = {row.id: line_above(parents, row.id) for row in rows}
+    blockers = blockers_of(connection, {row.id for row in rows} | {id for line in lines.values() for id in line})
     return [_explained(row, lines[row.id], blockers, now) for row in rows]
 
 
@@ -106,7 +106,7 @@ def _explained(row: Row[Any], line: list[str], blockers: dict[str, list[Blocker]
     return Explanation(row.id, row.title, State(row.state), not found, found)
 
 
-def _parents(connection: Connection, rows: Iterable[Row[Any]]) -> dict[str, str | None]:
+def parents_above(connection: Connection, rows: Iterable[Row[Any]]) -> dict[str, str | None]:
     """The parent of each of these and of all above them, a read a level."""
     found: dict[str, str | None] = {row.id: row.parent for row in rows}
     wave = {parent for parent in found.values() if parent is not None} - found.keys()
@@ -117,7 +117,7 @@ def _parents(connection: Connection, rows: Iterable[Row[Any]]) -> dict[str, str 
     return found
 
 
-def _line(parents: dict[str, str | None], id: str) -> list[str]:
+def line_above(parents: dict[str, str | None], id: str) -> list[str]:
     line: list[str] = []
     parent = parents.get(id)
     while parent is not None:
@@ -126,7 +126,7 @@ def _line(parents: dict[str, str | None], id: str) -> list[str]:
     return line
 
 
-def _blockers(connection: Connection, ids: Iterable[str]) -> dict[str, list[Blocker]]:
+def blockers_of(connection: Connection, ids: Iterable[str]) -> dict[str, list[Blocker]]:
     query = (
         select(relations.c.target, items.c.id, items.c.title, items.c.state)
         .join(items, items.c.id == relations.c.source)

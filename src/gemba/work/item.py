@@ -93,7 +93,7 @@ _EVENTS = {
     S.DEFERRED: "deferred",
     S.CANCELLED: "cancelled",
 }
-_MOVES = {
+MOVES = {
     S.BACKLOG: (S.UNSTARTED, S.STAGED, S.DONE, S.DEFERRED, S.CANCELLED),
     S.UNSTARTED: (S.BACKLOG, S.STAGED, S.IN_PROGRESS, S.REVIEW, S.DONE, S.DEFERRED, S.CANCELLED),
     S.STAGED: (S.BACKLOG, S.UNSTARTED, S.IN_PROGRESS, S.REVIEW, S.DONE, S.DEFERRED, S.CANCELLED),
@@ -105,7 +105,7 @@ _MOVES = {
 }
 MACHINE = Machine(
     "the item",
-    {(source, _EVENTS[target]): target for source, targets in _MOVES.items() for target in targets},
+    {(source, _EVENTS[target]): target for source, targets in MOVES.items() for target in targets},
 )
 
 Priority = Annotated[int, msgspec.Meta(ge=0, le=LOWEST_PRIORITY)]
@@ -124,7 +124,7 @@ class Cause(msgspec.Struct, frozen=True):
 def check_move(state: State, target: State) -> None:
     """Whether an item may go from one state to another; a Conflict names where it may go."""
     if not MACHINE.allows(state, _EVENTS[target]):
-        allowed = [str(each) for each in _MOVES[state]]
+        allowed = [str(each) for each in MOVES[state]]
         raise Conflict(
             f"state is {state}: it cannot become {target}; allowed: {', '.join(allowed)}",
             code="illegal_move",

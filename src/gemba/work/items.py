@@ -91,8 +91,9 @@ class RelationView(msgspec.Struct, frozen=True):
 
 
 class WorkItem(WorkRow, frozen=True, kw_only=True):
-    """A work item in full."""
+    """A work item in full. `changes` is the number of the last entry of its history."""
 
+    changes: int
     description: str
     acceptance: str
     extras: dict[str, Any]
@@ -167,11 +168,11 @@ def list_items(
     connection: Connection, sought: Sought, limit: int, before: tuple[int, str] | None, now: int
 ) -> tuple[list[WorkRow], int, tuple[int, str] | None]:
     """Newest first: (a page, how many there are in all, where the next page starts)."""
-    page = rows.newest(connection, items.c.created_at, limit, before, _conditions(sought), COLUMNS)
+    page = rows.newest(connection, items.c.created_at, limit, before, conditions(sought), COLUMNS)
     return [view_row(row, now) for row in page.rows], page.total, page.next
 
 
-def _conditions(sought: Sought) -> list[ColumnElement[bool]]:
+def conditions(sought: Sought) -> list[ColumnElement[bool]]:
     found: list[ColumnElement[bool]] = []
     if sought.states:
         found.append(items.c.state.in_(sought.states))
@@ -198,6 +199,7 @@ def _conditions(sought: Sought) -> list[ColumnElement[bool]]:
 def view(connection: Connection, row: Row[Any], now: int, offers: Sequence[Offer] = ()) -> WorkItem:
     return WorkItem(
         **_short(row, now),
+        changes=row.changes,
         description=row.description,
         acceptance=row.acceptance,
         extras=_extras.decode(row.extras),

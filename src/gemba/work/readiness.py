@@ -136,7 +136,7 @@ def ready_items(
     connection: Connection, now: int, limit: int, after: Place | None = None, chosen: Iterable[ColumnElement[bool]] = ()
 ) -> ReadyPage:
     """What is ready: what the operator ordered first, then by priority and age."""
-    ready = and_(items.c.standing, _unclaimed(now), *chosen)
+    ready = and_(items.c.standing, unclaimed(now), *chosen)
     counted = select(items.c.id).where(ready).limit(MOST_COUNTED + 1).subquery()
     total: int = connection.execute(select(func.count()).select_from(counted)).scalar_one()
     key = (items.c.place, items.c.priority, items.c.created_at, items.c.id)
@@ -156,10 +156,10 @@ def ready_items(
 
 def unready_items(connection: Connection, now: int, limit: int) -> list[Row[Any]]:
     """Unfinished items that are not ready, the newest first."""
-    waiting = and_(~items.c.finished, or_(~items.c.standing, ~_unclaimed(now)))
+    waiting = and_(~items.c.finished, or_(~items.c.standing, ~unclaimed(now)))
     newest = (items.c.created_at.desc(), items.c.id.desc())
     return list(connection.execute(select(*COLUMNS).where(waiting).order_by(*newest).limit(limit)))
 
 
-def _unclaimed(now: int) -> ColumnElement[bool]:
+def unclaimed(now: int) -> ColumnElement[bool]:
     return or_(items.c.claimed_until.is_(None), items.c.claimed_until <= now)

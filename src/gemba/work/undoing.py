@@ -7,11 +7,12 @@ circle) is refused, and so is the making of an item.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from sqlalchemy import Row
 
-from gemba.action import Action, Nothing
+from gemba.action import Action
 from gemba.errors import Conflict, GembaError
 from gemba.store.database import Transaction
 from gemba.work import history
@@ -22,7 +23,13 @@ from gemba.work.relations import check_end, relate, unrelate
 from gemba.work.store import apply_values, value_of
 
 
-def undo_change(tx: Transaction, _body: Nothing, *, id: str) -> WorkItem:
+class UndoChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """With the `number` of the change that is meant, one that came after it is not taken back in its place."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+
+def undo_change(tx: Transaction, body: UndoChange, *, id: str) -> WorkItem:
     """Take back the last change of an item."""
     alone(tx)
     row = get(tx.connection, id)
@@ -32,6 +39,15 @@ def undo_change(tx: Transaction, _body: Nothing, *, id: str) -> WorkItem:
             f"nothing of {id} is left to undo: it is as it was made; it can be cancelled instead",
             code="nothing_to_undo",
             found=id,
+        )
+    if body.number is not None and body.number != last.number:
+        raise Conflict(
+            f"the last change of {id} is {last.number}, not {body.number}: {last.actor} changed it since; look again",
+            code="changed_since",
+            pointer="/number",
+            found=last.number,
+            allowed="the number of the last change that is in effect",
+            item=view(tx.connection, row, tx.now),
         )
     if last.of_item is not None:
         raise Conflict(
@@ -56,7 +72,7 @@ def undo_change(tx: Transaction, _body: Nothing, *, id: str) -> WorkItem:
 
 
 ACTIONS = (
-    Action("/api/work-items/{id}/undo", undo_change, Nothing, WorkItem, "Take back the last change of a work item"),
+    Action("/api/work-items/{id}/undo", undo_change, UndoChange, WorkItem, "Take back the last change of a work item"),
 )
 
 

@@ -1,5 +1,5 @@
 /** What went wrong with a request, in words an operator can act on. */
-import type { Escalation, Problem } from "./types";
+import type { Escalation, Problem, WorkItem } from "./types";
 
 /** One fault of an answer that does not fit, and where in the answer it lies; an empty pointer means the whole. */
 export interface Finding {
@@ -9,7 +9,12 @@ export interface Finding {
 }
 
 /** What the server sent with its refusal; nothing of it when something else answered in its place. */
-export type ProblemDocument = Partial<Problem> & { escalation?: Escalation; findings?: Finding[] };
+export type ProblemDocument = Partial<Problem> & {
+  escalation?: Escalation;
+  findings?: Finding[];
+  item?: WorkItem;
+  escalations?: string[];
+};
 
 /** The server answered, and refused. */
 export class Refused extends Error {
@@ -20,6 +25,10 @@ export class Refused extends Error {
   readonly findings: Finding[];
   /** With `already_resolved`: the escalation as the first answer left it. */
   readonly escalation: Escalation | null;
+  /** With a conflict over a work item: the item as it is now. */
+  readonly item: WorkItem | null;
+  /** With `purview_held`: the cards that let the change go. */
+  readonly escalations: string[];
 
   constructor(status: number, document: ProblemDocument) {
     super(document.detail ?? `The server answered ${status}.`);
@@ -29,6 +38,8 @@ export class Refused extends Error {
     this.pointer = document.pointer ?? null;
     this.findings = document.findings ?? [];
     this.escalation = document.escalation ?? null;
+    this.item = document.item ?? null;
+    this.escalations = document.escalations ?? [];
   }
 }
 

@@ -48,7 +48,7 @@ export const queryClient = new QueryClient({
 });
 
 /** Reads again while the answer is older than an event that was already applied, which it would undo. */
-async function upToDate<T extends { as_of: number }>(read: () => Promise<T>): Promise<T> {
+export async function upToDate<T extends { as_of: number }>(read: () => Promise<T>): Promise<T> {
   let answer = await read();
   for (let again = 0; again < 3 && answer.as_of < lastSeen(); again += 1) answer = await read();
   return answer;

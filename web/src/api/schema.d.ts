@@ -311,15 +311,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/auto": {
+    "/api/board": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Whether ready work is started by itself, and what holds it now */
-        get: operations["status"];
+        /** Work items as cards, in a column for each state */
+        get: operations["board"];
         put?: never;
         post?: never;
         delete?: never;
@@ -328,34 +328,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/auto/starts": {
+    "/api/board/moves": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What was started by itself, with every reason, newest first */
-        get: operations["starts"];
+        /** The states that an item in a state may be moved to */
+        get: operations["moves"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/auto/switch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Switch auto-dispatch on or off, for the workspace or for a type of agent */
-        post: operations["switch_auto"];
         delete?: never;
         options?: never;
         head?: never;
@@ -893,23 +876,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/insights/personas": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What was asked of each persona, how it went, and what it took */
-        get: operations["persona_figures"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -1029,23 +995,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/personas/track-record": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** How past rankings of epics fared, by persona and model */
-        get: operations["track_record"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/personas/{id}": {
         parameters: {
             query?: never;
@@ -1055,40 +1004,6 @@ export interface paths {
         };
         /** One persona with its prompt, its limits and today's costs */
         get: operations["persona"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/personas/{id}/authority": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Take a manager's mutation_authority back, or give it again */
-        post: operations["change_authority"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/perspectives": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What personas said of one thing, newest first */
-        get: operations["perspectives"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1646,23 +1561,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/work-items/{id}/perspectives": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What personas said of a work item, newest first */
-        get: operations["item_perspectives"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/work-items/{id}/relations": {
         parameters: {
             query?: never;
@@ -2109,105 +2007,6 @@ export interface components {
          */
         Authority: "advisory" | "blocking" | "strong";
         /**
-         * AutoAdvice
-         * @description When the project manager was asked last because nothing was ready, or why it could not be.
-         */
-        AutoAdvice: {
-            asked_at: string;
-            consult_id: string | null;
-            trouble: string | null;
-        };
-        /**
-         * AutoHold
-         * @description Why nothing is started by itself, or nothing of one type of agent: `kind` for programs, `text` for people.
-         */
-        AutoHold: {
-            kind: string;
-            text: string;
-            /** @default null */
-            agent_type?: string | null;
-            /** @default null */
-            until?: string | null;
-        };
-        /**
-         * AutoKept
-         * @description An item that is ready and waits for a person all the same, and why.
-         */
-        AutoKept: {
-            item_id: string;
-            reason: string;
-        };
-        /**
-         * AutoStart
-         * @description One start with its reasons, line by line, and why to this session. `living`: it had ended other work before.
-         */
-        AutoStart: {
-            id: string;
-            state: components["schemas"]["StartState"];
-            item_id: string;
-            title: string;
-            session_id: string;
-            agent_type: string;
-            living: boolean;
-            because: string;
-            score: number;
-            reasons: components["schemas"]["Line"][];
-            dispatch_id: string | null;
-            trouble: string | null;
-            created_at: string;
-            started_at: string | null;
-            ended_at: string | null;
-        };
-        /**
-         * AutoStartList
-         * @description A page of automatic starts, newest first.
-         */
-        AutoStartList: {
-            starts: components["schemas"]["AutoStart"][];
-            total: number;
-            next_cursor: string | null;
-            as_of: number;
-        };
-        /**
-         * AutoStatus
-         * @description Whether ready work is started by itself, for whom, and what holds it now; `running` of at most `max_parallel`
-         *         were started so. `workers` is how many may work at once, null where a person starts them.
-         */
-        AutoStatus: {
-            switch: components["schemas"]["AutoSwitch"];
-            types: components["schemas"]["AutoType"][];
-            holds: components["schemas"]["AutoHold"][];
-            kept: components["schemas"]["AutoKept"][];
-            running: number;
-            max_parallel: number;
-            workers: number | null;
-            advice: components["schemas"]["AutoAdvice"] | null;
-            as_of: number;
-        };
-        /**
-         * AutoSwitch
-         * @description A switch: of the workspace where no type is named. Without a time it stands as the settings say.
-         */
-        AutoSwitch: {
-            agent_type: string | null;
-            on: boolean;
-            /** @default null */
-            changed_at?: string | null;
-            /** @default null */
-            changed_by?: string | null;
-        };
-        /**
-         * AutoType
-         * @description A type of agent: its switch, and how much of its room is taken; `unusable` says why none can run here.
-         */
-        AutoType: {
-            agent_type: string;
-            switch: components["schemas"]["AutoSwitch"];
-            living: number;
-            max_parallel: number;
-            unusable: string | null;
-        };
-        /**
          * Batch
          * @description `items` can run at once; `unknown` of them name no targets, so that nobody knows; `left_out` conflict with one
          *         that is in. `more` says that there are more conflicts than these.
@@ -2306,15 +2105,6 @@ export interface components {
             after: Record<string, never>;
             of: string | null;
             undone: boolean;
-        };
-        /**
-         * ChangeAuthority
-         * @description Whether a manager's authority is taken back; and why, for the record.
-         */
-        ChangeAuthority: {
-            revoked: boolean;
-            /** @default  */
-            reason?: string;
         };
         /**
          * ChangeItem
@@ -3632,17 +3422,6 @@ export interface components {
             at: string;
         };
         /**
-         * PersonaAuthority
-         * @description Whether a persona may use what its mutation_authority lists; since when it may not, who took it back and why.
-         */
-        PersonaAuthority: {
-            persona_id: string;
-            revoked: boolean;
-            revoked_at: string | null;
-            revoked_by: string | null;
-            reason: string;
-        };
-        /**
          * PersonaFault
          * @description One fault of one file: the line it stands in, and a sentence.
          */
@@ -3650,34 +3429,6 @@ export interface components {
             file: string;
             line: number;
             message: string;
-        };
-        /**
-         * PersonaFigures
-         * @description A persona's consults. One that no file names any more has no `name`. `failed` counts those that timed out too.
-         *         `dollars` is what its budget was charged; of `unpriced` consults the client told no cost, and their cap was charged.
-         */
-        PersonaFigures: {
-            persona_id: string;
-            name: string | null;
-            role: string | null;
-            variety: ("coach" | "manager") | null;
-            consults: number;
-            running: number;
-            failed: number;
-            applied: number;
-            last_activity_at: string | null;
-            tokens_in: number;
-            tokens_out: number;
-            dollars: number;
-            unpriced: number;
-        };
-        /**
-         * PersonaFiguresList
-         * @description What was asked of each persona, and what that took.
-         */
-        PersonaFiguresList: {
-            personas: components["schemas"]["PersonaFigures"][];
-            as_of: number;
         };
         /**
          * PersonaList
@@ -3701,8 +3452,6 @@ export interface components {
             origin: "replaced" | "shipped" | "workspace";
             skills: string[];
             scope: components["schemas"]["Scope"];
-            agent_type: string | null;
-            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
             model: components["schemas"]["Model"];
@@ -3723,18 +3472,17 @@ export interface components {
             origin: "replaced" | "shipped" | "workspace";
             skills: string[];
             scope: components["schemas"]["Scope"];
-            agent_type: string | null;
-            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
             model: components["schemas"]["Model"];
             budget_policy: components["schemas"]["BudgetPolicy"];
             today: components["schemas"]["Spending"];
             system_prompt: string;
+            agent_type: string | null;
             personality: components["schemas"]["Personality"];
+            perspective: components["schemas"]["Perspective"];
             reads: string[];
             mutation_authority: components["schemas"]["MutationAuthority"] | null;
-            mutation_authority_state: components["schemas"]["PersonaAuthority"];
         };
         /**
          * Personality
@@ -3749,13 +3497,19 @@ export interface components {
             examples?: string[];
         };
         /**
-         * PerspectiveList
-         * @description Newest first; `total` is how many there are in all.
+         * Perspective
+         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
          */
-        PerspectiveList: {
-            ref: string;
-            perspectives: components["schemas"]["gemba.personas.perspectives.Perspective"][];
-            total: number;
+        Perspective: {
+            /** @default  */
+            statement?: string;
+            /** @default [] */
+            triggers?: string[];
+            /**
+             * @default on_demand
+             * @enum {unknown}
+             */
+            volunteer_mode?: "always" | "never" | "on_demand" | "on_trigger";
         };
         /**
          * Phase
@@ -3952,27 +3706,6 @@ export interface components {
             kind: string;
             text: string;
             items: string[];
-        };
-        /**
-         * Record
-         * @description How the rankings of a persona fared that one model gave; `gemba-advisor` is the built-in one. `agreement` is the
-         *         share of pairs that were finished in the order of the ranking, `tau` the mean of the rankings' rank correlations;
-         *         both are null while nothing can be compared. `blocked_hours` is the mean that an epic waited for what it depends on,
-         *         `conflicts` are pairs that one group said can run at once, that did, and that touch the same paths.
-         */
-        Record: {
-            persona_id: string;
-            model: string;
-            rankings: number;
-            applied: number;
-            scored: number;
-            pairs: number;
-            inversions: number;
-            agreement: number | null;
-            tau: number | null;
-            blocked_hours: number | null;
-            parallel_pairs: number;
-            conflicts: number;
         };
         /**
          * Refuse
@@ -4235,25 +3968,6 @@ export interface components {
             repository?: string | null;
         };
         /**
-         * ScoredRanking
-         * @description One ranking and how it fared so far.
-         */
-        ScoredRanking: {
-            consult_id: string;
-            persona_id: string;
-            model: string;
-            at: string;
-            applied: boolean;
-            ranked: number;
-            finished: number;
-            pairs: number;
-            inversions: number;
-            tau: number | null;
-            blocked_hours: number;
-            parallel_pairs: number;
-            conflicts: number;
-        };
-        /**
          * Selection
          * @description Sessions by what is ready, each with the first few items and what is ruled out for it; `items` has the names of
          *         all that occur. `more` says that only the first of what is ready were considered.
@@ -4402,11 +4116,6 @@ export interface components {
             deletions?: number | null;
         };
         /**
-         * StartState
-         * @enum {unknown}
-         */
-        StartState: "claimed" | "done" | "failed" | "left" | "refused" | "started";
-        /**
          * Submit
          * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
          *
@@ -4458,25 +4167,6 @@ export interface components {
             adjacent_agents?: string[];
         };
         /**
-         * SwitchAuto
-         * @description On or off; of the workspace, unless a type of agent is named.
-         */
-        SwitchAuto: {
-            on: boolean;
-            /** @default null */
-            agent_type?: string | null;
-        };
-        /**
-         * TrackRecord
-         * @description By persona and model, the surest agreement first; then the rankings themselves, newest first. `more`: older ones
-         *         were not looked at.
-         */
-        TrackRecord: {
-            records: components["schemas"]["Record"][];
-            rankings: components["schemas"]["ScoredRanking"][];
-            more: boolean;
-        };
-        /**
          * Transcript
          * @description The end of what an agent shows, without escape sequences, and the command with which a person looks at it.
          */
@@ -4484,6 +4174,14 @@ export interface components {
             session_id: string;
             text: string;
             attach: string | null;
+        };
+        /**
+         * UndoChange
+         * @description With the `number` of the change that is meant, one that came after it is not taken back in its place.
+         */
+        UndoChange: {
+            /** @default null */
+            number?: number | null;
         };
         /** UndoContext */
         UndoContext: {
@@ -4576,6 +4274,52 @@ export interface components {
             reason?: string;
         };
         /**
+         * WorkBoard
+         * @description All columns; `names` has the titles of the items that cards name as parents and blockers, by id.
+         */
+        WorkBoard: {
+            columns: components["schemas"]["WorkColumn"][];
+            names: {
+                [key: string]: string;
+            };
+            as_of: number;
+        };
+        /**
+         * WorkCard
+         * @description A work item as the board shows it. `blocked_by` names the first of its unfinished blockers, `held_by` the items
+         *         above it that are blocked, the nearest first.
+         */
+        WorkCard: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            state: components["schemas"]["gemba.work.item.State"];
+            priority: number;
+            parent: string | null;
+            labels: string[];
+            assignee: string | null;
+            estimated_tokens: number | null;
+            user_order: number | null;
+            created_at: string;
+            updated_at: string;
+            version: number;
+            ready: boolean;
+            claim: components["schemas"]["Claim"] | null;
+            blockers: number;
+            blocked_by: string[];
+            held_by: string[];
+        };
+        /**
+         * WorkColumn
+         * @description The items in one state. `total` counts all of the column that are sought, whether cards were wanted or not.
+         */
+        WorkColumn: {
+            state: components["schemas"]["gemba.work.item.State"];
+            total: number;
+            cards: components["schemas"]["WorkCard"][];
+            next_cursor: string | null;
+        };
+        /**
          * WorkHistory
          * @description The changes of an item, newest first; `next_before` is where the next page starts.
          */
@@ -4586,7 +4330,7 @@ export interface components {
         };
         /**
          * WorkItem
-         * @description A work item in full.
+         * @description A work item in full. `changes` is the number of the last entry of its history.
          */
         WorkItem: {
             id: string;
@@ -4616,6 +4360,7 @@ export interface components {
             blockers: number;
             held: number;
             claim: components["schemas"]["Claim"] | null;
+            changes: number;
             description: string;
             acceptance: string;
             extras: Record<string, never>;
@@ -4632,6 +4377,15 @@ export interface components {
             total: number;
             next_cursor: string | null;
             as_of: number;
+        };
+        /**
+         * WorkMoves
+         * @description For each state, the states that an item in it may be moved to.
+         */
+        WorkMoves: {
+            moves: {
+                [key: string]: components["schemas"]["gemba.work.item.State"][];
+            };
         };
         /**
          * WorkRow
@@ -4740,38 +4494,6 @@ export interface components {
             message: string;
             /** @default [] */
             allowed?: string[];
-        };
-        /**
-         * Perspective
-         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
-         */
-        "gemba.personas.persona.Perspective": {
-            /** @default  */
-            statement?: string;
-            /** @default [] */
-            triggers?: string[];
-            /**
-             * @default on_demand
-             * @enum {unknown}
-             */
-            volunteer_mode?: "always" | "never" | "on_demand" | "on_trigger";
-        };
-        /**
-         * Perspective
-         * @description What one persona said of something: its ground, its findings with what each rests on, and its one sentence.
-         */
-        "gemba.personas.perspectives.Perspective": {
-            consult_id: string;
-            persona_id: string;
-            persona_name: string;
-            status: components["schemas"]["ConsultStatus"];
-            model: string | null;
-            started_at: string;
-            started_by: string;
-            ground: string | null;
-            findings: Record<string, never>[];
-            summary: string | null;
-            error: string | null;
         };
         /**
          * State
@@ -5613,47 +5335,18 @@ export interface operations {
             };
         };
     };
-    status: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AutoStatus"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    starts: {
+    board: {
         parameters: {
             query?: {
+                state?: string;
+                kind?: string;
+                label?: string;
+                parent?: string;
+                text?: string;
+                assignee?: string;
+                ready?: boolean;
+                blocked?: boolean;
+                ids?: string;
                 limit?: number;
                 cursor?: string;
             };
@@ -5669,7 +5362,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AutoStartList"];
+                    "application/json": components["schemas"]["WorkBoard"];
                 };
             };
             /** @description Refused */
@@ -5692,29 +5385,22 @@ export interface operations {
             };
         };
     };
-    switch_auto: {
+    moves: {
         parameters: {
             query?: never;
-            header: {
-                /** @description A new id for each new request; the same request sent again with the same id runs once. */
-                "X-GEMBA-Confirm": string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SwitchAuto"];
-            };
-        };
+        requestBody?: never;
         responses: {
-            /** @description What it is now */
+            /** @description The answer */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AutoSwitch"];
+                    "application/json": components["schemas"]["WorkMoves"];
                 };
             };
             /** @description Refused */
@@ -7287,46 +6973,6 @@ export interface operations {
             };
         };
     };
-    persona_figures: {
-        parameters: {
-            query?: {
-                days?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PersonaFiguresList"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     me: {
         parameters: {
             query?: never;
@@ -7627,47 +7273,6 @@ export interface operations {
             };
         };
     };
-    track_record: {
-        parameters: {
-            query?: {
-                persona_id?: string;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TrackRecord"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     persona: {
         parameters: {
             query?: never;
@@ -7686,94 +7291,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PersonaView"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    change_authority: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description A new id for each new request; the same request sent again with the same id runs once. */
-                "X-GEMBA-Confirm": string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ChangeAuthority"];
-            };
-        };
-        responses: {
-            /** @description What it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PersonaAuthority"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    perspectives: {
-        parameters: {
-            query?: {
-                ref?: string;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PerspectiveList"];
                 };
             };
             /** @description Refused */
@@ -9377,48 +8894,6 @@ export interface operations {
             };
         };
     };
-    item_perspectives: {
-        parameters: {
-            query?: {
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PerspectiveList"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     work_relations: {
         parameters: {
             query?: never;
@@ -9565,9 +9040,9 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
-                "application/json": components["schemas"]["Nothing"];
+                "application/json": components["schemas"]["UndoChange"];
             };
         };
         responses: {

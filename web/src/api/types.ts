@@ -87,3 +87,24 @@ export type SelectionChoice = Schemas["Choice"];
 export type RuledOut = Schemas["RuledOut"];
 export type Batch = Schemas["Batch"];
 export type NamedItem = Schemas["Named"];
+export type WorkItem = Schemas["WorkItem"];
+export type WorkRow = Schemas["WorkRow"];
+export type WorkCard = Schemas["WorkCard"];
+export type WorkColumn = Schemas["WorkColumn"];
+export type WorkBoard = Schemas["WorkBoard"];
+export type WorkState = WorkCard["state"];
+export type WorkKind = WorkCard["kind"];
+export type NewWorkItem = Schemas["NewItem"];
+export type ChangeItem = Schemas["ChangeItem"];
+export type NewRelation = Schemas["NewRelation"];
+export type ItemRelation = Schemas["RelationView"];
+export type RelationKind = NewRelation["kind"];
+export type Offer = NonNullable<WorkItem["offers"]>[number];
+/** The fields of a change may hold anything. */
+export type ItemChange = Omit<Schemas["Change"], "before" | "after"> & {
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+};
+export type ItemGraph = Schemas["Graph"];
+export type GraphNode = ItemGraph["nodes"][number];
+export type Explanation = Schemas["Explanation"];

@@ -27,8 +27,10 @@ import { lazyScreen } from "./lazy-screen";
 import { linkTo, usePlace, type OneOfName, type Place, type RouteName, type WithinName } from "./routes";
 import { SignedOut } from "./SignedOut";
 
+const BoardScreen = lazyScreen("Board", async () => (await import("../board/BoardScreen")).BoardScreen);
 const CoachScreen = lazyScreen("Coach", async () => (await import("../coach/CoachScreen")).CoachScreen);
 const ConsultScreen = lazyScreen("Consult", async () => (await import("../consults/ConsultScreen")).ConsultScreen);
+const ItemScreen = lazyScreen("Item", async () => (await import("../item/ItemScreen")).ItemScreen);
 const PersonasScreen = lazyScreen("Personas", async () => (await import("../personas/PersonasScreen")).PersonasScreen);
 const PersonaInsightsScreen = lazyScreen(
   "Personas in figures",
@@ -45,6 +47,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   approvals: ApprovalsScreen,
   assumptions: AssumptionsScreen,
   memory: MemoryScreen,
+  board: BoardScreen,
   refine: RefineScreen,
   handoffs: HandoffsScreen,
   dispatches: DispatchesScreen,
@@ -61,6 +64,7 @@ const ONE_OF: Record<OneOfName, (props: { id: string }) => React.ReactNode> = {
   handoff: HandoffScreen,
   dispatch: DispatchScreen,
   consult: ConsultScreen,
+  item: ItemScreen,
 };
 
 function NoSuchScreen() {

@@ -33,6 +33,17 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
     ],
   ],
   [
+    "Board",
+    [
+      [["j", "k"], "Next, previous card of the column (or the arrows)"],
+      [["←", "→"], "To the column before, to the next"],
+      [["m"], "Move the card, then the number of its new column"],
+      [["Enter"], "Open the item"],
+      [["c"], "Make a new item"],
+      [["u"], "Undo the last move"],
+    ],
+  ],
+  [
     "Refine",
     [
       [["j", "k"], "Next, previous row (or the arrows)"],

@@ -23,6 +23,7 @@ const ICONS: Record<RouteName, IconName> = {
   approvals: "key",
   assumptions: "fork",
   memory: "bookmark",
+  board: "columns",
   refine: "funnel",
   handoffs: "handover",
   dispatches: "brief",
@@ -40,6 +41,7 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   dispatch: "dispatches",
   consult: "coach",
   personaInsights: "personas",
+  item: "board",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

@@ -1,6 +1,7 @@
 /**
  * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
- * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch and consult has an address of its own.
+ * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult and work item has an address of
+ * its own.
  */
 import { useSyncExternalStore, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
@@ -23,6 +24,7 @@ export const ROUTES = {
   sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
+  board: { path: "/board", title: "Board", key: "b", group: "plan" },
   coach: { path: "/coach", title: "Coach", key: "o", group: "plan" },
   refine: { path: "/refine", title: "Refine", key: "e", group: "plan" },
   personas: { path: "/personas", title: "Personas", key: "l", group: "plan" },
@@ -48,6 +50,7 @@ const ONE_OF = {
   handoff: "/handoffs/",
   dispatch: "/dispatches/",
   consult: "/consults/",
+  item: "/items/",
 } as const;
 
 export type RouteName = keyof typeof ROUTES;
@@ -219,4 +222,10 @@ export function linkToRule(id: string) {
 /** The address of the coach with this consult opened beside it. */
 export function linkToConsultOnCoach(id: string): string {
   return `${ROUTES.coach.path}?consult=${encodeURIComponent(id.toWellFormed())}`;
+}
+
+/** The board with a filter, as it stands in its address. */
+export function linkToBoard(filter: Record<string, string>) {
+  const search = new URLSearchParams(Object.entries(filter).map(([name, value]) => [name, value.toWellFormed()]));
+  return link(`${ROUTES.board.path}?${search.toString()}`);
 }

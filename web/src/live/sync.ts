@@ -31,6 +31,8 @@ import { plainText } from "../ui/plain-text";
 import { coalesce } from "./coalesce";
 import { closeLine, currentConnection, onConnectionChange, openLine } from "./line";
 import type { Message } from "./sse-parser";
+import type { WorkNews } from "./work-news";
+import { followWork } from "./work-sync";
 
 const BURST_WINDOW = 60;
 /** From here on one read of the list is cheaper than many of single escalations. */
@@ -98,6 +100,7 @@ function apply(message: Message): void {
   } else if (message.event.startsWith("item")) {
     changedSides(PLANNING);
     changedSides(BACKLOG);
+    followWork(ref, payload as WorkNews);
   } else if (message.event.startsWith("consult")) {
     if (ref !== null) changedConsults(ref);
     changedSides(consultsQuery.queryKey);
