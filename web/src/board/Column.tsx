@@ -51,6 +51,7 @@ export const Column = memo(function Column(props: Props) {
       aria-labelledby={`lane-${state}`}
       data-state={state}
       data-folded={isFolded || undefined}
+      data-empty={total === 0 || undefined}
       data-drop={drop}
       data-over={(isOver && drop === "can") || undefined}
       onDragOver={(event) => {

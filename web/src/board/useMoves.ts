@@ -72,7 +72,7 @@ export function useMoves(filter: BoardFilter, onMoved: (id: string) => void) {
       setRefusals((now) => without(now, card.id));
     },
     onSuccess: async (item, { card }) => {
-      offerToMoveBack(item, (id) => void readCards(client, filter, [id]));
+      offerToMoveBack(item, (id) => void readCards(client, filter, [id]).then(() => onMoved(id)));
       setOffers((now) => [...now.filter(({ item_id }) => item_id !== item.id), ...(item.offers ?? [])]);
       await readCards(client, filter, [card.id]);
       onMoved(card.id);

@@ -1,0 +1,54 @@
+"""How smoothly the board scrolls with 5,000 items, beside a bare list of as many lines in the same browser.
+
+A real Chromium shows the page of a real server. A column and a list without anything are scrolled in turn, frame by
+frame, and the frames that did not come in time are counted. Exits 1 when the best round of the board drops more than
+the bare list did in that round and 2 of 100 frames beyond. Run as `python -m benchmarks.board_scroll [ROUNDS]`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks._floor import running_server
+from tests.browser.desk import Desk
+from tests.browser.scrolling import FRAMES, Scrolled, scroll, scroll_bare
+from tests.browser.work import fill, lane
+
+ITEMS = 5_000
+ROUNDS = 5
+MOST_MORE = FRAMES // 50
+
+_ARGUMENTS = ["--disable-gpu", "--no-sandbox"]
+
+
+def main(rounds: int) -> int:
+    print(f"{ITEMS:,} items in one column; {FRAMES} frames a round; the best of {rounds} rounds counts")
+    print(f"{'round':<8}{'bare dropped':>14}{'board dropped':>15}{'bare held':>11}{'board held':>12}")
+    found = measured(rounds)
+    for number, (bare, board) in enumerate(found, 1):
+        print(f"{number:<8}{bare.dropped:>14}{board.dropped:>15}{bare.held:>11}{board.held:>12}")
+    more = min(board.dropped - bare.dropped for bare, board in found)
+    verdict = "within" if more <= MOST_MORE else "TOO MANY"
+    print(f"frames that the board dropped beyond the bare list: {more}; limit {MOST_MORE}: {verdict}")
+    return 0 if more <= MOST_MORE else 1
+
+
+def measured(rounds: int) -> list[tuple[Scrolled, Scrolled]]:
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with running_server("SQLite") as server, sync_playwright() as playwright:
+        fill(server, ITEMS)
+        browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
+        desk = Desk(browser.new_page(), server)
+        desk.open("/board")
+        lane(desk, "unstarted").locator(".item-card").first.wait_for()
+        column = ".lane[data-state='unstarted'] .lane-cards"
+        found = [(scroll_bare(desk.page, ITEMS), scroll(desk.page, column)) for _ in range(rounds)]
+        browser.close()
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS))
