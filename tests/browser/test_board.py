@@ -19,8 +19,9 @@ from tests.fixtures.servers import RunningServer
 
 @pytest.fixture
 def desk(open_desk: Callable[..., Desk], sqlite_server: RunningServer) -> Desk:
-    """Without transitions: half-way between two colours no contrast is right. A move can be taken back."""
-    return open_desk(sqlite_server, undo=6, reduced_motion="reduce")
+    """With room for all columns, a way back from a move, and no transitions: half-way between two colours no contrast
+    is right."""
+    return open_desk(sqlite_server, undo=6, reduced_motion="reduce", viewport={"width": 1800, "height": 900})
 
 
 def state_of(desk: Desk, id: str) -> str:

@@ -72,8 +72,9 @@ function NodeBox({ placed: { node, level, onPath, x, y }, size, isSelf, letters 
   const state = STATES[node.state].toLowerCase();
   const box = (
     <>
-      <title>{`${firstLine(node.title, 200)} (${node.id}, ${state})`}</title>
-      <rect width={size.width} height={size.height} rx="8" />
+      <rect width={size.width} height={size.height} rx="8">
+        <title>{`${firstLine(node.title, 200)} (${node.id}, ${state}, ${what})`}</title>
+      </rect>
       <text x="10" y="20" className="graph-title">
         {firstLine(node.title, letters)}
       </text>
@@ -93,9 +94,7 @@ function NodeBox({ placed: { node, level, onPath, x, y }, size, isSelf, letters 
       {isSelf ? (
         box
       ) : (
-        <a {...linkToOne("item", node.id)} aria-label={`${firstLine(node.title, 80)}, ${state}, ${what}`}>
-          {box}
-        </a>
+        <a {...linkToOne("item", node.id)}>{box}</a>
       )}
     </g>
   );
