@@ -195,6 +195,7 @@ def test_screens_with_nothing_in_them(desk: Desk, axe: Axe) -> None:
         "Handoffs",
         "Dispatches",
         "Assumptions",
+        "Board",
         "Rules",
         "Policies",
         "Attention",

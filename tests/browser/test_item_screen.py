@@ -17,7 +17,7 @@ from tests.fixtures.servers import RunningServer
 @pytest.fixture
 def desk(open_desk: Callable[..., Desk], sqlite_server: RunningServer) -> Desk:
     """Without transitions: half-way between two colours no contrast is right."""
-    return open_desk(sqlite_server, undo=6, reduced_motion="reduce")
+    return open_desk(sqlite_server, undo=30, reduced_motion="reduce")
 
 
 def field(desk: Desk, name: str) -> Locator:

@@ -11,6 +11,7 @@ from tests.fixtures.servers import RunningServer
 SCREENS = (
     ("s", "Sessions"),
     ("a", "Assumptions"),
+    ("b", "Board"),
     ("e", "Refine"),
     ("o", "Coach"),
     ("l", "Personas"),

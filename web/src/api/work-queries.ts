@@ -43,6 +43,8 @@ export function boardQuery(filter: BoardFilter) {
     },
     gcTime: KEPT,
     placeholderData: (before) => before,
+    // A claim ends by itself, and no event tells.
+    refetchOnWindowFocus: "always",
   });
 }
 

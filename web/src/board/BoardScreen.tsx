@@ -61,8 +61,13 @@ export function BoardScreen() {
     granted: (granted: Wish) => setWish((now) => (now === granted ? null : now)),
     fold,
   });
-  useBoardKeys({ board, open, focus, deeds, startNew: () => setIsMaking(true) });
+  useBoardKeys({ board, open, focus, deeds, startNew });
   useReturn(board, focus);
+
+  function startNew(): void {
+    setIsMaking(true);
+    document.querySelector<HTMLElement>(".new-title")?.focus();
+  }
 
   const total = board === undefined ? 0 : totalOf(board);
   const isThere = board !== undefined && !found.isPlaceholderData;
