@@ -278,7 +278,7 @@ def test_what_changes_while_a_read_is_on_its_way_becomes_one_more_read(desk: Des
     expect(lane(desk, "unstarted").get_by_role("heading", level=2)).to_have_text("Unstarted 30")
     first = len(reads_of_the_board(desk))
     held: list[Route] = []
-    desk.page.route("**/api/board?*ids=*", held.append, times=1)
+    desk.page.route("**/api/board?*ids=*", lambda route: held.append(route), times=1)
 
     with desk.page.expect_request("**/api/board?*ids=*"):
         change(desk.server, made[0], state="staged")

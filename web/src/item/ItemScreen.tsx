@@ -9,6 +9,7 @@ import { KINDS, PRIORITIES } from "../board/wording";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
 import { formatWhole } from "../ui/time";
+import { StandIn, useFocusOfStandIn } from "../ui/StandIn";
 import { Words } from "../ui/Words";
 import { EditField } from "./EditField";
 import { FACTS, TEXTS, textOf, TITLE, type Field } from "./fields";
@@ -28,15 +29,7 @@ export function ItemScreen({ id }: { id: string }) {
         <p className="way-back">
           <a {...linkTo("board")}>Board</a>
         </p>
-        {item ? (
-          <EditField item={item} field={TITLE}>
-            <h1 tabIndex={-1} dir="auto">
-              {plainText(item.title)}
-            </h1>
-          </EditField>
-        ) : (
-          <h1 tabIndex={-1}>{plainText(id)}</h1>
-        )}
+        {item ? <Title item={item} /> : <StandIn>{plainText(id)}</StandIn>}
         {item && (
           <p>
             {KINDS[item.kind]} <span className="item-id">{item.id}</span>, made by {plainText(item.created_by)} on{" "}
@@ -57,6 +50,17 @@ export function ItemScreen({ id }: { id: string }) {
       )}
       {item && <Whole item={item} />}
     </div>
+  );
+}
+
+function Title({ item }: { item: WorkItem }) {
+  useFocusOfStandIn();
+  return (
+    <EditField item={item} field={TITLE}>
+      <h1 tabIndex={-1} dir="auto">
+        {plainText(item.title)}
+      </h1>
+    </EditField>
   );
 }
 
