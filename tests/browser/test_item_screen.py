@@ -232,7 +232,7 @@ def test_the_picture_of_what_hangs_on_it_is_made_of_links_and_told_in_words(desk
     expect(picture.get_by_role("link")).to_have_count(3)
     expect(desk.page.get_by_role("figure")).to_contain_text(f"{b} is blocked by {a}. It blocks {c}.")
     expect(desk.page.get_by_text("The longest chain of open work through it has 4 items")).to_be_visible()
-    expect(desk.page.get_by_text("2 items wait for it; none of it would be ready by that alone")).to_be_visible()
+    expect(desk.page.get_by_text("2 items wait for it; finishing it makes 1 ready")).to_be_visible()
 
     Keys(desk).tab_to(picture.get_by_role("link", name="Gamma"))
     desk.page.keyboard.press("Enter")
