@@ -311,6 +311,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auto": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether ready work is started by itself, and what holds it now */
+        get: operations["status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auto/starts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was started by itself, with every reason, newest first */
+        get: operations["starts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auto/switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Switch auto-dispatch on or off, for the workspace or for a type of agent */
+        post: operations["switch_auto"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/board": {
         parameters: {
             query?: never;
@@ -876,6 +927,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/insights/personas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was asked of each persona, how it went, and what it took */
+        get: operations["persona_figures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -995,6 +1063,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/personas/track-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How past rankings of epics fared, by persona and model */
+        get: operations["track_record"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/personas/{id}": {
         parameters: {
             query?: never;
@@ -1004,6 +1089,40 @@ export interface paths {
         };
         /** One persona with its prompt, its limits and today's costs */
         get: operations["persona"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/personas/{id}/authority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a manager's mutation_authority back, or give it again */
+        post: operations["change_authority"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/perspectives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What personas said of one thing, newest first */
+        get: operations["perspectives"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1561,6 +1680,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/work-items/{id}/perspectives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What personas said of a work item, newest first */
+        get: operations["item_perspectives"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/work-items/{id}/relations": {
         parameters: {
             query?: never;
@@ -2007,6 +2143,105 @@ export interface components {
          */
         Authority: "advisory" | "blocking" | "strong";
         /**
+         * AutoAdvice
+         * @description When the project manager was asked last because nothing was ready, or why it could not be.
+         */
+        AutoAdvice: {
+            asked_at: string;
+            consult_id: string | null;
+            trouble: string | null;
+        };
+        /**
+         * AutoHold
+         * @description Why nothing is started by itself, or nothing of one type of agent: `kind` for programs, `text` for people.
+         */
+        AutoHold: {
+            kind: string;
+            text: string;
+            /** @default null */
+            agent_type?: string | null;
+            /** @default null */
+            until?: string | null;
+        };
+        /**
+         * AutoKept
+         * @description An item that is ready and waits for a person all the same, and why.
+         */
+        AutoKept: {
+            item_id: string;
+            reason: string;
+        };
+        /**
+         * AutoStart
+         * @description One start with its reasons, line by line, and why to this session. `living`: it had ended other work before.
+         */
+        AutoStart: {
+            id: string;
+            state: components["schemas"]["StartState"];
+            item_id: string;
+            title: string;
+            session_id: string;
+            agent_type: string;
+            living: boolean;
+            because: string;
+            score: number;
+            reasons: components["schemas"]["Line"][];
+            dispatch_id: string | null;
+            trouble: string | null;
+            created_at: string;
+            started_at: string | null;
+            ended_at: string | null;
+        };
+        /**
+         * AutoStartList
+         * @description A page of automatic starts, newest first.
+         */
+        AutoStartList: {
+            starts: components["schemas"]["AutoStart"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * AutoStatus
+         * @description Whether ready work is started by itself, for whom, and what holds it now; `running` of at most `max_parallel`
+         *         were started so. `workers` is how many may work at once, null where a person starts them.
+         */
+        AutoStatus: {
+            switch: components["schemas"]["AutoSwitch"];
+            types: components["schemas"]["AutoType"][];
+            holds: components["schemas"]["AutoHold"][];
+            kept: components["schemas"]["AutoKept"][];
+            running: number;
+            max_parallel: number;
+            workers: number | null;
+            advice: components["schemas"]["AutoAdvice"] | null;
+            as_of: number;
+        };
+        /**
+         * AutoSwitch
+         * @description A switch: of the workspace where no type is named. Without a time it stands as the settings say.
+         */
+        AutoSwitch: {
+            agent_type: string | null;
+            on: boolean;
+            /** @default null */
+            changed_at?: string | null;
+            /** @default null */
+            changed_by?: string | null;
+        };
+        /**
+         * AutoType
+         * @description A type of agent: its switch, and how much of its room is taken; `unusable` says why none can run here.
+         */
+        AutoType: {
+            agent_type: string;
+            switch: components["schemas"]["AutoSwitch"];
+            living: number;
+            max_parallel: number;
+            unusable: string | null;
+        };
+        /**
          * Batch
          * @description `items` can run at once; `unknown` of them name no targets, so that nobody knows; `left_out` conflict with one
          *         that is in. `more` says that there are more conflicts than these.
@@ -2105,6 +2340,15 @@ export interface components {
             after: Record<string, never>;
             of: string | null;
             undone: boolean;
+        };
+        /**
+         * ChangeAuthority
+         * @description Whether a manager's authority is taken back; and why, for the record.
+         */
+        ChangeAuthority: {
+            revoked: boolean;
+            /** @default  */
+            reason?: string;
         };
         /**
          * ChangeItem
@@ -3422,6 +3666,17 @@ export interface components {
             at: string;
         };
         /**
+         * PersonaAuthority
+         * @description Whether a persona may use what its mutation_authority lists; since when it may not, who took it back and why.
+         */
+        PersonaAuthority: {
+            persona_id: string;
+            revoked: boolean;
+            revoked_at: string | null;
+            revoked_by: string | null;
+            reason: string;
+        };
+        /**
          * PersonaFault
          * @description One fault of one file: the line it stands in, and a sentence.
          */
@@ -3429,6 +3684,34 @@ export interface components {
             file: string;
             line: number;
             message: string;
+        };
+        /**
+         * PersonaFigures
+         * @description A persona's consults. One that no file names any more has no `name`. `failed` counts those that timed out too.
+         *         `dollars` is what its budget was charged; of `unpriced` consults the client told no cost, and their cap was charged.
+         */
+        PersonaFigures: {
+            persona_id: string;
+            name: string | null;
+            role: string | null;
+            variety: ("coach" | "manager") | null;
+            consults: number;
+            running: number;
+            failed: number;
+            applied: number;
+            last_activity_at: string | null;
+            tokens_in: number;
+            tokens_out: number;
+            dollars: number;
+            unpriced: number;
+        };
+        /**
+         * PersonaFiguresList
+         * @description What was asked of each persona, and what that took.
+         */
+        PersonaFiguresList: {
+            personas: components["schemas"]["PersonaFigures"][];
+            as_of: number;
         };
         /**
          * PersonaList
@@ -3452,6 +3735,8 @@ export interface components {
             origin: "replaced" | "shipped" | "workspace";
             skills: string[];
             scope: components["schemas"]["Scope"];
+            agent_type: string | null;
+            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
             model: components["schemas"]["Model"];
@@ -3472,17 +3757,18 @@ export interface components {
             origin: "replaced" | "shipped" | "workspace";
             skills: string[];
             scope: components["schemas"]["Scope"];
+            agent_type: string | null;
+            perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
             model: components["schemas"]["Model"];
             budget_policy: components["schemas"]["BudgetPolicy"];
             today: components["schemas"]["Spending"];
             system_prompt: string;
-            agent_type: string | null;
             personality: components["schemas"]["Personality"];
-            perspective: components["schemas"]["Perspective"];
             reads: string[];
             mutation_authority: components["schemas"]["MutationAuthority"] | null;
+            mutation_authority_state: components["schemas"]["PersonaAuthority"];
         };
         /**
          * Personality
@@ -3497,19 +3783,13 @@ export interface components {
             examples?: string[];
         };
         /**
-         * Perspective
-         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
+         * PerspectiveList
+         * @description Newest first; `total` is how many there are in all.
          */
-        Perspective: {
-            /** @default  */
-            statement?: string;
-            /** @default [] */
-            triggers?: string[];
-            /**
-             * @default on_demand
-             * @enum {unknown}
-             */
-            volunteer_mode?: "always" | "never" | "on_demand" | "on_trigger";
+        PerspectiveList: {
+            ref: string;
+            perspectives: components["schemas"]["gemba.personas.perspectives.Perspective"][];
+            total: number;
         };
         /**
          * Phase
@@ -3706,6 +3986,27 @@ export interface components {
             kind: string;
             text: string;
             items: string[];
+        };
+        /**
+         * Record
+         * @description How the rankings of a persona fared that one model gave; `gemba-advisor` is the built-in one. `agreement` is the
+         *         share of pairs that were finished in the order of the ranking, `tau` the mean of the rankings' rank correlations;
+         *         both are null while nothing can be compared. `blocked_hours` is the mean that an epic waited for what it depends on,
+         *         `conflicts` are pairs that one group said can run at once, that did, and that touch the same paths.
+         */
+        Record: {
+            persona_id: string;
+            model: string;
+            rankings: number;
+            applied: number;
+            scored: number;
+            pairs: number;
+            inversions: number;
+            agreement: number | null;
+            tau: number | null;
+            blocked_hours: number | null;
+            parallel_pairs: number;
+            conflicts: number;
         };
         /**
          * Refuse
@@ -3968,6 +4269,25 @@ export interface components {
             repository?: string | null;
         };
         /**
+         * ScoredRanking
+         * @description One ranking and how it fared so far.
+         */
+        ScoredRanking: {
+            consult_id: string;
+            persona_id: string;
+            model: string;
+            at: string;
+            applied: boolean;
+            ranked: number;
+            finished: number;
+            pairs: number;
+            inversions: number;
+            tau: number | null;
+            blocked_hours: number;
+            parallel_pairs: number;
+            conflicts: number;
+        };
+        /**
          * Selection
          * @description Sessions by what is ready, each with the first few items and what is ruled out for it; `items` has the names of
          *         all that occur. `more` says that only the first of what is ready were considered.
@@ -4116,6 +4436,11 @@ export interface components {
             deletions?: number | null;
         };
         /**
+         * StartState
+         * @enum {unknown}
+         */
+        StartState: "claimed" | "done" | "failed" | "left" | "refused" | "started";
+        /**
          * Submit
          * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
          *
@@ -4165,6 +4490,25 @@ export interface components {
             role?: "assisting" | "primary";
             /** @default [] */
             adjacent_agents?: string[];
+        };
+        /**
+         * SwitchAuto
+         * @description On or off; of the workspace, unless a type of agent is named.
+         */
+        SwitchAuto: {
+            on: boolean;
+            /** @default null */
+            agent_type?: string | null;
+        };
+        /**
+         * TrackRecord
+         * @description By persona and model, the surest agreement first; then the rankings themselves, newest first. `more`: older ones
+         *         were not looked at.
+         */
+        TrackRecord: {
+            records: components["schemas"]["Record"][];
+            rankings: components["schemas"]["ScoredRanking"][];
+            more: boolean;
         };
         /**
          * Transcript
@@ -4494,6 +4838,38 @@ export interface components {
             message: string;
             /** @default [] */
             allowed?: string[];
+        };
+        /**
+         * Perspective
+         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
+         */
+        "gemba.personas.persona.Perspective": {
+            /** @default  */
+            statement?: string;
+            /** @default [] */
+            triggers?: string[];
+            /**
+             * @default on_demand
+             * @enum {unknown}
+             */
+            volunteer_mode?: "always" | "never" | "on_demand" | "on_trigger";
+        };
+        /**
+         * Perspective
+         * @description What one persona said of something: its ground, its findings with what each rests on, and its one sentence.
+         */
+        "gemba.personas.perspectives.Perspective": {
+            consult_id: string;
+            persona_id: string;
+            persona_name: string;
+            status: components["schemas"]["ConsultStatus"];
+            model: string | null;
+            started_at: string;
+            started_by: string;
+            ground: string | null;
+            findings: Record<string, never>[];
+            summary: string | null;
+            error: string | null;
         };
         /**
          * State
@@ -5313,6 +5689,130 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditVerdict"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoStatus"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    starts: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoStartList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    switch_auto: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchAuto"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoSwitch"];
                 };
             };
             /** @description Refused */
@@ -6973,6 +7473,46 @@ export interface operations {
             };
         };
     };
+    persona_figures: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonaFiguresList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     me: {
         parameters: {
             query?: never;
@@ -7273,6 +7813,47 @@ export interface operations {
             };
         };
     };
+    track_record: {
+        parameters: {
+            query?: {
+                persona_id?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrackRecord"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     persona: {
         parameters: {
             query?: never;
@@ -7291,6 +7872,94 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PersonaView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_authority: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeAuthority"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonaAuthority"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    perspectives: {
+        parameters: {
+            query?: {
+                ref?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PerspectiveList"];
                 };
             };
             /** @description Refused */
@@ -8872,6 +9541,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkHistory"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    item_perspectives: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PerspectiveList"];
                 };
             };
             /** @description Refused */
