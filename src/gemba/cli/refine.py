@@ -30,6 +30,7 @@ _MOST = 1_000  # items of one consult
 @click.pass_obj
 def command(
     folder: str | None,
+    /,
     items: tuple[str, ...],
     whole: bool,
     state: str | None,
