@@ -215,6 +215,9 @@ def test_the_pm_goes_through_what_is_selected_and_its_proposals_are_applied_besi
     assert item(desk, colours)["labels"] == ["someday"]
     desk.page.reload()
     expect(row(desk, index)).to_contain_text("Applied")
+    desk.server.post(f"/api/consults/{consult['id']}/cancel", {})
+    session = f"/api/sessions/{consult['id']}"
+    retry_until(lambda: desk.server.get(session)["lifecycle"] not in ("starting", "running"), timeout=60)
 
 
 def test_without_a_model_it_says_what_is_missing(desk: Desk) -> None:

@@ -17,7 +17,6 @@ import { EscalationScreen } from "../history/EscalationScreen";
 import { InboxScreen } from "../inbox/InboxScreen";
 import { MemoryScreen } from "../memory/MemoryScreen";
 import { PoliciesScreen } from "../policies/PoliciesScreen";
-import { RefineScreen } from "../refine/RefineScreen";
 import { RulesScreen } from "../rules/RulesScreen";
 import { SessionScreen } from "../sessions/SessionScreen";
 import { SessionsScreen } from "../sessions/SessionsScreen";
@@ -31,6 +30,7 @@ const BoardScreen = lazyScreen("Board", async () => (await import("../board/Boar
 const CoachScreen = lazyScreen("Coach", async () => (await import("../coach/CoachScreen")).CoachScreen);
 const ConsultScreen = lazyScreen("Consult", async () => (await import("../consults/ConsultScreen")).ConsultScreen);
 const ItemScreen = lazyScreen("Item", async () => (await import("../item/ItemScreen")).ItemScreen);
+const RefineScreen = lazyScreen("Refine", async () => (await import("../refine/RefineScreen")).RefineScreen);
 const PersonasScreen = lazyScreen("Personas", async () => (await import("../personas/PersonasScreen")).PersonasScreen);
 const PersonaInsightsScreen = lazyScreen(
   "Personas in figures",

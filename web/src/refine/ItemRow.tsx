@@ -2,6 +2,7 @@
 import { memo, useRef } from "react";
 import type { BacklogItem } from "../api/refine-queries";
 import { explain } from "../api/problem";
+import { linkToOne } from "../app/routes";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
@@ -72,7 +73,9 @@ export const ItemRow = memo(function ItemRow(props: Props) {
           >
             <span dir="auto">{plainText(item.title)}</span>
           </button>
-          <span className="refine-id">{item.id}</span>
+          <a className="refine-id" {...linkToOne("item", item.id)}>
+            {item.id}
+          </a>
           <span className="refine-facts">{plainText(facts)}</span>
         </th>
         <td>{item.kind}</td>
