@@ -20,7 +20,7 @@ _MOST = 1_000  # items of one consult
 @click.command()
 @click.argument("items", nargs=-1, metavar="[ITEM]...", shell_complete=item_ids(state=",".join(_STATES)))
 @click.option("--all", "whole", is_flag=True, help="Have everything in the table refined.")
-@click.option("--state", metavar="STATES", help=f"Other states in the table, as a comma list. [{','.join(_STATES)}]")
+@click.option("--state", metavar="STATES", help=f"Other states in the table, as a comma list. [{', '.join(_STATES)}]")
 @click.option("--label", help="Only with this label in the table.")
 @click.option("--persona", default="project-manager", show_default=True, help="Whom to ask; see `gemba persona`.")
 @click.option("--guidance", metavar="WORDS", help="What it should mind.")
