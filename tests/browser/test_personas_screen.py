@@ -81,6 +81,7 @@ def test_what_a_running_consult_sets_aside_and_what_it_cost_show_by_themselves(d
     expect(pm).to_contain_text("$9.75 left of $10.00 today $0.00 settled, $0.25 reserved")
 
     server.append("GembaUsage", {"input_tokens": 900, "output_tokens": 100, "cost_usd": 0.1}, id)
+    retry_until(lambda: server.get(f"/api/sessions/{id}")["usage"] is not None)
     server.request("POST", f"/api/consults/{id}/cancel", {})
 
     expect(pm).to_contain_text("$9.90 left of $10.00 today $0.10 settled, $0.00 reserved")
