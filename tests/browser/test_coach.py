@@ -86,6 +86,8 @@ def test_an_order_is_asked_for_comes_in_and_is_applied(desk: Desk) -> None:
     page.reload()
     desk.is_live()
     expect(line(drawer(page), "Applied by operator")).to_have_count(1)
+    ranked(drawer(page), 1).get_by_role("link", name=base).click()
+    expect(page).to_have_url(f"{server.url}/items/{base}")
 
 
 def test_only_the_epics_that_are_chosen_are_asked_about(desk: Desk) -> None:

@@ -1,6 +1,7 @@
 /** What can run at the same time, and which pairs cannot, with the paths by which they meet. */
 import type { Batch, NamedItem } from "../api/types";
 import { Icon } from "../ui/Icon";
+import { ItemId } from "../ui/ItemId";
 import { plainText } from "../ui/plain-text";
 
 export function BatchPart({ batch, items }: { batch: Batch; items: NamedItem[] }) {
@@ -56,7 +57,7 @@ function ItemWords({ id, titles }: { id: string; titles: ReadonlyMap<string, str
   return (
     <span dir="auto">
       {title !== undefined && <>{plainText(title)} </>}
-      <code className="item-id">{plainText(id)}</code>
+      <ItemId id={id} />
     </span>
   );
 }

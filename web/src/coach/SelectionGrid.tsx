@@ -2,6 +2,7 @@
 import { useRef, useState, type KeyboardEvent } from "react";
 import type { SessionRanking } from "../api/types";
 import { linkToOne } from "../app/routes";
+import { ItemId } from "../ui/ItemId";
 import { plainText } from "../ui/plain-text";
 import { cellAfter, points, type Cell, type CellPlace, type GridRow } from "./grid";
 
@@ -58,7 +59,7 @@ export function SelectionGrid({ sessions, rows }: Props) {
                   <span className="selection-item" dir="auto" title={plainText(item.title)}>
                     {plainText(item.title)}
                   </span>
-                  <code className="item-id">{plainText(item.id)}</code>
+                  <ItemId id={item.id} />
                 </th>
                 {cells.map((one, right) => {
                   const isChosen = down === chosen.row && right === chosen.column;

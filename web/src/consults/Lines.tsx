@@ -2,6 +2,7 @@
 import { useState } from "react";
 import type { Consult, ConsultLine, LineError } from "../api/types";
 import { Icon } from "../ui/Icon";
+import { ItemId } from "../ui/ItemId";
 import { plainText } from "../ui/plain-text";
 import { Words } from "../ui/Words";
 import { Actionable } from "./Actionable";
@@ -191,7 +192,7 @@ function EpicName({ id, titles }: { id: string; titles: ReadonlyMap<string, stri
   return (
     <>
       {title !== undefined && <>{plainText(title)} </>}
-      <code className="item-id">{plainText(id)}</code>
+      <ItemId id={id} />
     </>
   );
 }

@@ -5,6 +5,7 @@ import type { Hold, PersonaList } from "../api/types";
 import { linkToOne, linkWithin } from "../app/routes";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
+import { ItemId } from "../ui/ItemId";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
 import { useCardKeys } from "../ui/useCardKeys";
@@ -95,7 +96,7 @@ function Held({ held }: { held: Hold[] }) {
             <Icon name="fence" />
             <div className="row-words">
               <p>
-                <code className="item-id">{plainText(hold.item_id)}</code> {plainText(hold.from_state)} → {plainText(hold.to_state)}{" "}
+                <ItemId id={hold.item_id} /> {plainText(hold.from_state)} → {plainText(hold.to_state)}{" "}
                 {HELD[hold.state]}
               </p>
               <p className="row-note">
