@@ -3,10 +3,11 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from playwright.sync_api import Page
+from playwright.sync_api import CDPSession, Page
 
 FRAMES = 240
 PIXELS = 130  # a frame: nearly 8,000 a second, faster than anybody reads
+MOST_WORK = 5.0  # times that of a bare list, which leaves most of a frame free
 
 # Scrolls a box frame by frame; tells when each frame came, and how many tasks held up the page meanwhile.
 _SCROLL = """
@@ -51,15 +52,21 @@ class Scrolled(NamedTuple):
     dropped: int  # frames that did not come when it was their time
     held: int  # tasks that held up the page for more than 50 ms
     pixels: int
+    busy: float  # milliseconds of processor time that the page's thread took for a frame
 
 
 def scroll(page: Page, selector: str) -> Scrolled:
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before = _processor_seconds(session)
     found = page.evaluate(_SCROLL, [selector, FRAMES, PIXELS])
+    busy = (_processor_seconds(session) - before) * 1_000 / FRAMES
+    session.detach()
     came: list[float] = found["came"]
     steps = [later - earlier for earlier, later in pairwise(came)]
     frame = sorted(steps)[len(steps) // 4]  # what one takes where nothing is late
     dropped = sum(max(0, round(step / frame) - 1) for step in steps)
-    return Scrolled(dropped, found["held"], found["scrolled"])
+    return Scrolled(dropped, found["held"], found["scrolled"], busy)
 
 
 def scroll_bare(page: Page, many: int) -> Scrolled:
@@ -68,3 +75,9 @@ def scroll_bare(page: Page, many: int) -> Scrolled:
     found = scroll(page, "#bare-list")
     page.evaluate("document.querySelector('#bare-list').remove()")
     return found
+
+
+def _processor_seconds(session: CDPSession) -> float:
+    """What the page's thread has worked so far, whatever else the machine does."""
+    metrics = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
+    return float(metrics["TaskDuration"])

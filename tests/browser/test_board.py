@@ -1,14 +1,13 @@
 """The board: work by its state, moved by hand and by key, never over somebody else's change."""
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.desk import Desk, add_operator
-from tests.browser.scrolling import FRAMES, scroll, scroll_bare
+from tests.browser.scrolling import MOST_WORK, scroll, scroll_bare
 from tests.browser.test_accessibility import findings
 from tests.browser.test_hostile_text import BIDI, MARKUP
 from tests.browser.test_keyboard import Keys
@@ -376,13 +375,10 @@ def test_five_thousand_items_are_scrolled_through_as_a_bare_list_is(desk: Desk) 
     expect(column.get_by_role("heading", level=2)).to_have_text("Unstarted 5000")
     expect(card(desk, "bd-0")).to_be_visible()
 
-    rounds: list[tuple[Any, Any]] = []
-    for _ in range(3):  # others may use the machine meanwhile: the best round counts
-        rounds.append((scroll_bare(desk.page, 5_000), scroll(desk.page, ".lane[data-state='unstarted'] .lane-cards")))
-        bare, board = rounds[-1]
-        if board.dropped <= bare.dropped + FRAMES // 20:
-            break
-    assert any(board.dropped <= bare.dropped + FRAMES // 20 for bare, board in rounds), rounds
+    # By processor time, since others may use the machine meanwhile; the best round counts.
+    box = ".lane[data-state='unstarted'] .lane-cards"
+    rounds = [(scroll_bare(desk.page, 5_000), scroll(desk.page, box)) for _ in range(3)]
+    assert min(board.busy / bare.busy for bare, board in rounds) <= MOST_WORK, rounds
     assert rounds[-1][1].pixels == rounds[-1][0].pixels
     assert column.locator(".item-card").count() < 60
 
