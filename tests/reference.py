@@ -19,6 +19,7 @@ from gemba.handoff import approval, status
 from gemba.handoff.reference import reference_page
 from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
+from gemba.sprints import sprint
 from gemba.work import item
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -93,6 +94,10 @@ def starts() -> str:
     return f"```mermaid\n{START.diagram()}\n```\n"
 
 
+def sprints() -> str:
+    return f"```mermaid\n{sprint.MACHINE.diagram()}\n```\n"
+
+
 def urgencies() -> str:
     rows = [f"| {kind} | {' | '.join(_urgency(kind, mode) for mode in wire.MODES)} |" for kind in wire.KINDS]
     return "\n".join([f"| | {' | '.join(wire.MODES)} |", f"|---|{'---|' * len(wire.MODES)}", *rows, ""])
@@ -125,6 +130,7 @@ BLOCKS = {
     "moves": moves,
     "consults": consults,
     "starts": starts,
+    "sprints": sprints,
 }
 
 

@@ -21,7 +21,7 @@ import structlog
 from gemba import clock
 from gemba.action import Action
 from gemba.autodispatch import switching
-from gemba.autodispatch.facts import ReadHolds
+from gemba.autodispatch.budget_holds import budget_holds
 from gemba.autodispatch.rounds import Rounds
 from gemba.config import Settings, Workspace, origin_of
 from gemba.escalations import (
@@ -53,6 +53,7 @@ from gemba.handoff.sections import read_sections
 from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases, revoking
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
+from gemba.personas.consults import persona_of
 from gemba.personas.file import read_personas
 from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.file import find_sound, sound_agents
@@ -64,6 +65,8 @@ from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
 from gemba.skills.consult.registry import SKILLS
+from gemba.sprints import cards as sprint_cards
+from gemba.sprints import holds, planning, progress, usage
 from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub
@@ -95,6 +98,7 @@ ACTIONS: tuple[Action, ...] = (
     *relating.ACTIONS,
     *claiming.ACTIONS,
     *undoing.ACTIONS,
+    *planning.ACTIONS,
     *importing.ACTIONS,
     *phases.ACTIONS,
     *consulting.ACTIONS,
@@ -103,8 +107,6 @@ ACTIONS: tuple[Action, ...] = (
     *switching.ACTIONS,
 )
 
-# What holds automatic starts beside switches and limits: each is asked for its holds, with their reasons.
-AUTO_HOLDS: tuple[ReadHolds, ...] = ()
 # What changes which replies must be on disk, and what changes when the next alarm is.
 _REPLIES = Filter(
     frozenset(
@@ -141,8 +143,9 @@ class App:
         self.policies = open_policies(settings, workspace)
         project = partial(projection.project, origin=self.origin, policies=self.policies)
         follow = partial(following.project, role_of=role_of)
+        count = partial(usage.project, persona_of=persona_of)
         self.ingest = Ingest(
-            database, home / "sessions", self.origin, workspace.root, [project, consult_lines.project, follow]
+            database, home / "sessions", self.origin, workspace.root, [project, consult_lines.project, follow, count]
         )
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
@@ -168,11 +171,18 @@ class App:
         database.surroundings.update(home=home, workspace=workspace.root, gate=settings.handoff.gate)
         database.surroundings["role_of"] = role_of
         self.personas = read_personas(workspace, SKILLS)
-        guards = {"transition_guards": [holding.guard_item], "cards": holding.CARDS}
+        guards = {
+            "transition_guards": [holding.guard_item, progress.notice],
+            "dispatch_guards": [holds.refuse_work],
+            "session_guards": [holds.refuse_session],
+            "cards": {**holding.CARDS, **sprint_cards.CARDS},
+            "caps": settings.caps,
+        }
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
         database.surroundings.update(consults=settings.consults, actions=ACTIONS)
         take_in = lambda: self.ingest.drain()  # noqa: E731 - a test may put another one in its place
-        self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, AUTO_HOLDS)
+        others = (budget_holds(settings.caps),)
+        self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
         self.records = Records(database, home, self.origin)
         database.on_commit.append(self.signal.tell)

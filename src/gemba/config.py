@@ -190,6 +190,16 @@ class AutoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 4
 
 
+class CapSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[caps]`: what the whole workspace may take, whatever it costs; 0 is no cap. Each type of agent has limits of its
+    own in agents.toml."""
+
+    max_parallel: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0  # agents at once
+    turns_per_hour: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 0
+    tokens_per_hour: Annotated[int, msgspec.Meta(ge=0, le=10**15)] = 0
+    no_progress_tokens: Annotated[int, msgspec.Meta(ge=0, le=10**15)] = 0  # since an item was handed in or finished
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of workspace.toml."""
 
@@ -204,6 +214,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     work: WorkSettings = WorkSettings()
     consults: ConsultSettings = ConsultSettings()
     auto: AutoSettings = AutoSettings()
+    caps: CapSettings = CapSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()
 

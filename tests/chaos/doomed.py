@@ -94,9 +94,10 @@ AUTO_POINTS = (
     "insert runs",
     "update runs",
 )
+USAGE_POINTS = ("insert usage_turns", "insert usage_sums", "insert sprint_days", "update sprints")
 ALL_POINTS = (
     *(*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS),
-    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS),
+    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS, *USAGE_POINTS),
 )
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")

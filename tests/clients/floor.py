@@ -71,4 +71,5 @@ def write_agents(workspace: Path, environments: dict[str, dict[str, str]]) -> No
 
 
 def hooks_of(home: Path, id: str) -> list[str]:
-    return [frame.hook for frame in frames(home, id)]
+    """All but what turns took: how often that is told is the client's own business."""
+    return [frame.hook for frame in frames(home, id) if frame.hook != "GembaUsage"]

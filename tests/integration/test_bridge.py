@@ -244,3 +244,84 @@ def test_an_agent_is_told_once_what_was_answered_meanwhile(home: Path, event: st
     read = frames(home)[-1]
     assert (read.hook, (read.payload or {})["event_id"]) == ("GembaReplyRead", event_id)
     assert passed_open(hook(event, {"prompt": "And on"}))
+
+
+# -- what a turn took --------------------------------------------------------------------------------------------------
+
+
+def said(id: str, taken: int, made: int, **more: Any) -> dict[str, Any]:
+    usage = {"input_tokens": taken, "cache_read_input_tokens": 1_000, "output_tokens": made, "service_tier": "standard"}
+    return {"type": "assistant", "message": {"id": id, "role": "assistant", "content": [], "usage": usage}, **more}
+
+
+def prompted(text: str = "go on") -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": text}}
+
+
+def used(home: Path) -> list[tuple[int, int]]:
+    """What was told, turn by turn, in and out."""
+    told = [frame.payload or {} for frame in frames(home) if frame.hook == "GembaUsage"]
+    return [(one["input_tokens"], one["output_tokens"]) for one in told]
+
+
+def test_what_a_turn_took_is_told_from_the_transcript_and_never_twice(home: Path, tmp_path: Path) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+
+    def written(*entries: dict[str, Any]) -> None:
+        with transcript.open("a") as file:
+            file.writelines(json.dumps(entry) + "\n" for entry in entries)
+
+    def ended(event: str = "Stop", **more: str) -> None:
+        sent = {"transcript_path": str(transcript), "last_assistant_message": "done", **more}
+        assert hook(event, sent).returncode == 0
+
+    written(prompted(), said("m-1", 5, 1), said("m-1", 5, 20), said("m-2", 7, 30))
+    ended()
+    assert used(home) == [(2_012, 50)]
+    assert [frame.hook for frame in frames(home)] == ["GembaUsage", "Stop"]
+    ended()
+    assert used(home) == [(2_012, 50)]
+
+    # The end of a turn that is written down after its hook has run comes with the next one.
+    written(said("m-3", 1, 1), prompted(), said("m-4", 1, 2))
+    ended()
+    written(said("m-5", 1, 4))
+    ended("SessionEnd")
+    assert used(home) == [(2_012, 50), (2_002, 3), (1_001, 4)]
+
+    agent = tmp_path / "agent-1.jsonl"
+    agent.write_text(json.dumps(said("a-1", 9, 9, isSidechain=True)) + "\n")
+    ended("SubagentStop", agent_transcript_path=str(agent))
+    assert used(home)[-1] == (1_009, 9)
+    assert len({frame.event_id for frame in frames(home)}) == len(frames(home))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"",
+        b"no json\n[1]\nnull\n",
+        b'{"type": "assistant", "message": "words"}\n',
+        b'{"type": "assistant", "message": {"id": "m", "usage": [1]}}\n',
+        b'{"type": "assistant", "message": {"id": 5, "usage": {"input_tokens": 5}}}\n',
+        b'{"type": "assistant", "message": {"id": "m", "content": []}}\n',
+    ],
+)
+def test_a_transcript_that_tells_nothing_keeps_no_turn_from_ending(home: Path, tmp_path: Path, lines: bytes) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    transcript.write_bytes(lines)
+
+    for path in (str(transcript), str(tmp_path), "/none", "a\0b"):
+        done = hook("Stop", {"transcript_path": path, "last_assistant_message": "done"})
+        assert done.returncode == 0, done
+    assert used(home) == []
+
+
+@pytest.mark.parametrize("taken", [True, -5, 1.5, "7", None, [1]])
+def test_figures_that_are_none_count_nothing(home: Path, tmp_path: Path, taken: object) -> None:
+    transcript = tmp_path / "transcript.jsonl"
+    usage = {"input_tokens": taken, "output_tokens": 3}
+    transcript.write_text(json.dumps({"type": "assistant", "message": {"id": "m", "usage": usage}}) + "\n")
+
+    assert hook("Stop", {"transcript_path": str(transcript), "last_assistant_message": "done"}).returncode == 0
+    assert used(home) == [(0, 3)]

@@ -14,6 +14,7 @@ from gemba.app import App
 from gemba.personas.board import read_order_input
 from gemba.sessions.at_work import living, living_with
 from gemba.skills.consult.order_input import EpicOrderInput
+from gemba.sprints.holds import DispatchHold, gates_of, read_holds
 from gemba.work.parallel import Batch, choose_batch
 from gemba.work.selecting import Ground, Named, read_ground
 from gemba.work.selection import Ranking, Worker
@@ -41,7 +42,8 @@ class SessionRanking(Ranking, frozen=True, kw_only=True):
 
 class Selection(msgspec.Struct, frozen=True):
     """Sessions by what is ready, each with the first few items and what is ruled out for it; `items` has the names of
-    all that occur. `more` says that only the first of what is ready were considered."""
+    all that occur. `more` says that only the first of what is ready were considered, `holds` why nothing of it is
+    begun at this moment."""
 
     sessions: list[SessionRanking]
     batch: Batch
@@ -49,6 +51,7 @@ class Selection(msgspec.Struct, frozen=True):
     ready: int
     more: bool
     as_of: int
+    holds: list[DispatchHold]
 
 
 def selection(app: App, query: SelectionQuery) -> Selection:
@@ -56,7 +59,8 @@ def selection(app: App, query: SelectionQuery) -> Selection:
     with app.database.read() as connection:
         as_of = last_event(connection)
         known = living(connection, now) if query.session is None else living_with(connection, now, query.session)
-        ground = read_ground(connection, known, now)
+        holds = read_holds(connection, app.settings.caps, now)
+        ground = read_ground(connection, known, now, gates_of(holds))
     wanted = [query.session] if query.session is not None else [None, *(one.id for one in known if not one.is_coach)]
     limit = max(1, min(query.limit, MOST_CELLS // len(wanted)))
     intent = frozenset(word for part in (query.intent or "").split(",") if (word := part.strip()))
@@ -68,7 +72,7 @@ def selection(app: App, query: SelectionQuery) -> Selection:
         told.update(choice.item_id for choice in ranking.choices)
         told.update(out.item_id for out in ranking.ruled_out)
     named = [each for id, each in ground.names.items() if id in told]
-    return Selection(rankings, batch, named, len(open_), ground.more, as_of)
+    return Selection(rankings, batch, named, len(open_), ground.more, as_of, holds)
 
 
 def _ranking(ground: Ground, id: str | None, room: int | None, intent: frozenset[str], limit: int) -> SessionRanking:

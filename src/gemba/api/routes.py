@@ -20,6 +20,7 @@ from gemba.api import (
     planning_reads,
     session_reads,
     skill_reads,
+    sprint_reads,
     work_reads,
 )
 from gemba.api.read import Read
@@ -79,6 +80,7 @@ READS = (
     *session_reads.READS,
     *work_reads.READS,
     *board_reads.READS,
+    *sprint_reads.READS,
     *persona_reads.READS,
     *consult_reads.READS,
     *auto_reads.READS,

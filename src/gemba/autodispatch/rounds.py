@@ -48,6 +48,7 @@ NEWS = Filter(
             *("dispatch.created", "dispatch.moved", "handoff.accepted", "handoff.refused", "input.changed"),
             *(f"escalation.{how}" for how in ("resolved", "dismissed", "expired", "withdrawn", "delivered")),
             *("escalation.undelivered", "auto.switched", "auto.refused", "auto.ended"),
+            *("sprint.changed", "sprint.closed"),
         }
     )
 )

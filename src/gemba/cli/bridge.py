@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from gemba.cli.hook_input import HookSession, Payload
+    from gemba.cli.hook_input import HookInput, HookSession, Payload
 
 GATES = ("Stop", "SubagentStop")
 APPROVALS = ("PreToolUse", "PermissionRequest")
+ENDS = (*GATES, "SessionEnd")  # what was used until then is told
 TELLING = ("SessionStart", "UserPromptSubmit")  # where the client takes words for its agent
 
 COMMAND = agent.Command(
@@ -102,6 +103,8 @@ def serve(event: str, flags: agent.Given, wait_until: float) -> "Payload | None"
         from gemba.cli.hook_approval import approve
 
         return approve(event, given, session, wait_until)
+    if event in ENDS:
+        _tell_usage(event, given, session)
     session.keep(event, given)
     if event in GATES:
         from gemba.cli.gate import judge_turn
@@ -114,6 +117,25 @@ def serve(event: str, flags: agent.Given, wait_until: float) -> "Payload | None"
     if event in TELLING:
         _tell(event, session)
     return None
+
+
+def _tell_usage(event: str, given: "HookInput", session: "HookSession") -> None:
+    """What the turn took, from the transcript: all since what the session's log tells of, so that nothing is told twice
+    and what a client wrote down late comes with the next turn. That it cannot be told keeps no turn from ending."""
+    path = given.word("agent_transcript_path" if event == "SubagentStop" else "transcript_path")
+    if not path:
+        return
+    from gemba.cli.transcript import last_told, usage_since
+
+    name = os.path.basename(path)  # noqa: PTH119  pathlib is slow
+    used = usage_since(path, last_told(wire.log_path(session.home, session.id), name))
+    if used is None:
+        return
+    id = f"usage-{wire.safe_id(str(used['last_message']))[:100]}"
+    try:
+        session.append("GembaUsage", {**used, "transcript": name}, event_id=id)
+    except (OSError, Refused):  # what follows says so, if it is the log that cannot be written
+        return
 
 
 def _tell(event: str, session: "HookSession") -> None:

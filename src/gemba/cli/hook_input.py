@@ -88,21 +88,22 @@ class HookSession:
         except Refused:
             self.append(event, _shortened(given.payload))
 
-    def append(self, hook: str, payload: Payload) -> None:
-        """Append a frame; Refused when it is too long for one."""
+    def append(self, hook: str, payload: Payload, event_id: str | None = None) -> None:
+        """Append a frame; Refused when it is too long for one. What is told under an id again counts once."""
         try:
-            self._append(hook, json.dumps(payload, allow_nan=False).encode())
+            self._append(hook, json.dumps(payload, allow_nan=False).encode(), event_id=event_id)
         except ValueError:  # a number too large for a float is JSON, and stays a number
             finite = json.loads(json.dumps(payload), parse_constant=_LARGEST.get)
             self._append(hook, json.dumps(finite).encode())
 
-    def _append(self, hook: str, payload: bytes, payload_raw: str | None = None) -> None:
+    def _append(self, hook: str, payload: bytes, payload_raw: str | None = None, event_id: str | None = None) -> None:
         line = wire.encode_frame(
             hook,
             {},
             session_id=self.id,
             workspace=self.workspace,
             agent_type=self.agent_type,
+            event_id=event_id,
             payload_raw=payload_raw or None,
         )
         if not payload_raw:

@@ -45,6 +45,8 @@ COMMANDS = {
     "ready": ("gemba.cli.ready", "Show what is ready to be worked on."),
     "next": ("gemba.cli.next", "Say what to do next, and what can be done at once."),
     "auto": ("gemba.cli.auto", "Let ready work be given to agents without you."),
+    "sprint": ("gemba.cli.sprint", "Sprints: planned, given a budget, started, closed."),
+    "usage": ("gemba.cli.usage", "Show what turns took, by whom and for what."),
     "import": ("gemba.cli.import_work", "Take in work from beads, a sheet or a checklist."),
     "export": ("gemba.cli.export_work", "Write work items for the bd tracker."),
     "sync": ("gemba.cli.sync", "Take in what changes in a .beads folder."),

@@ -1,7 +1,8 @@
-"""The last words of an agent, from the transcript that its client keeps: for clients whose hooks do not say them.
+"""What the transcript that an agent's client keeps tells and its hooks do not: the agent's last words, and what its
+messages took.
 
-Never raises, reads the end of the file only, and takes nothing from before the last prompt: what an agent said in an
-earlier turn is not how this one ended. Called by the gate.
+Never raises, and reads the end of the file only. Last words are not taken from before the last prompt: what an agent
+said in an earlier turn is not how this one ended. Called by the gate and the bridge.
 """
 
 import os
@@ -9,6 +10,7 @@ import os
 from gemba.cli.hook_input import parse_object
 
 _TAIL = 8 * 1024 * 1024
+_TAKEN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def last_words(path: str, *, sidechain: bool = False) -> str:
@@ -35,6 +37,49 @@ def last_words(path: str, *, sidechain: bool = False) -> str:
             if message_id is None:
                 break
     return "\n".join(reversed(words))
+
+
+def usage_since(path: str, told: str | None) -> dict[str, object] | None:
+    """What the messages took that came after the one that was `told` last; without one, since the last prompt. With the
+    last message's id, None when there is none."""
+    taken: dict[str, tuple[int, int]] = {}
+    for line in reversed(_tail(path)):
+        entry = parse_object(line.decode("utf-8", "replace"))
+        message = (entry or {}).get("message")
+        if entry is None or not isinstance(message, dict):
+            continue
+        id, usage = message.get("id"), message.get("usage")
+        if isinstance(id, str) and id == told:
+            break
+        if told is None and _is_prompt(entry, message):
+            break
+        # Of a message that stands on several lines the last one has all that it took.
+        if entry.get("type") == "assistant" and isinstance(id, str) and isinstance(usage, dict) and id not in taken:
+            taken[id] = sum(_count(usage, name) for name in _TAKEN), _count(usage, "output_tokens")
+    if not taken:
+        return None
+    sums = [sum(each) for each in zip(*taken.values(), strict=True)]
+    return {"input_tokens": sums[0], "output_tokens": sums[1], "last_message": next(iter(taken))}
+
+
+def last_told(log: str, transcript: str) -> str | None:
+    """The last message of a transcript whose use a session's log tells of."""
+    for line in reversed(_tail(log)):
+        if b'"GembaUsage"' in line:
+            payload = (parse_object(line.decode("utf-8", "replace")) or {}).get("payload")
+            if isinstance(payload, dict) and payload.get("transcript") == transcript:
+                told = payload.get("last_message")
+                return told if isinstance(told, str) else None
+    return None
+
+
+def _is_prompt(entry: dict[str, object], message: dict[str, object]) -> bool:
+    return entry.get("type") == "user" and entry.get("isSidechain") is not True and not _has_tool_result(message)
+
+
+def _count(usage: dict[str, object], name: str) -> int:
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _tail(path: str) -> list[bytes]:

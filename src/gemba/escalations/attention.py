@@ -138,20 +138,26 @@ class _Tally:
 def measure(connection: Connection, query: AttentionQuery, settings: AttentionSettings, now: int) -> Attention:
     """The figures of the last days: one range of the asks, one of the sessions."""
     since = now // clock.DAY * clock.DAY - (query.days - 1) * clock.DAY
+    heard = select(sessions.c.first_seen_at, sessions.c.last_frame_at).where(sessions.c.last_frame_at >= since)
+    if query.agent_type is not None:
+        heard = heard.where(sessions.c.agent_type == query.agent_type)
+    asks = read_asks(connection, since, query.agent_type, query.kind)
+    at_work = sum(max(0, last - max(first, since)) for first, last in connection.execute(heard))
+    rows, total = summarise(asks, now=now, price=settings.cost_per_agent_minute, at_work=at_work)
+    return Attention(clock.rfc3339(since), clock.rfc3339(now), settings.currency, rows, total)
+
+
+def read_asks(connection: Connection, since: int, agent_type: str | None = None, kind: str | None = None) -> list[Ask]:
+    """What was asked since a moment, of all or of one type and kind."""
     asked = select(
         *(escalations.c[name] for name in ("id", "session_id", "agent_type", "kind", "urgency", "opened_at")),
         *(escalations.c[name] for name in ("seen_at", "outcome", "resolved_at", "late", "expires_at")),
     ).where(escalations.c.opened_at >= since)
-    heard = select(sessions.c.first_seen_at, sessions.c.last_frame_at).where(sessions.c.last_frame_at >= since)
-    if query.agent_type is not None:
-        asked = asked.where(escalations.c.agent_type == query.agent_type)
-        heard = heard.where(sessions.c.agent_type == query.agent_type)
-    if query.kind is not None:
-        asked = asked.where(escalations.c.kind == query.kind)
-    asks = [_ask(row) for row in connection.execute(asked)]
-    at_work = sum(max(0, last - max(first, since)) for first, last in connection.execute(heard))
-    rows, total = summarise(asks, now=now, price=settings.cost_per_agent_minute, at_work=at_work)
-    return Attention(clock.rfc3339(since), clock.rfc3339(now), settings.currency, rows, total)
+    if agent_type is not None:
+        asked = asked.where(escalations.c.agent_type == agent_type)
+    if kind is not None:
+        asked = asked.where(escalations.c.kind == kind)
+    return [_ask(row) for row in connection.execute(asked)]
 
 
 def summarise(

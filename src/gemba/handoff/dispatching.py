@@ -84,6 +84,8 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewDispatch) -> Prepared:
 
 def create_dispatch(tx: Transaction, prepared: Prepared) -> Dispatch:
     wanted, sections = prepared.wanted, prepared.sections
+    for guard in tx.surroundings.get("dispatch_guards", ()):
+        guard(tx)
     return dispatches.create(
         tx,
         _assignment(wanted),

@@ -1,9 +1,11 @@
-"""The board as epic_order is given it, from one state of the database: work, escalations, what sessions took."""
+"""The board as epic_order is given it, from one state of the database: work, escalations, what sessions took, and the
+sprint that runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 from sqlalchemy import Connection, select
 
 from gemba.config import Workspace
@@ -11,7 +13,8 @@ from gemba.escalations.store import escalations
 from gemba.git import Commit
 from gemba.sessions.at_work import tokens_of
 from gemba.skills.consult.board_input import Asked, input_of
-from gemba.skills.consult.order_input import EpicOrderInput
+from gemba.skills.consult.order_input import EpicOrderInput, SprintContext
+from gemba.sprints.context import running_context
 from gemba.work.board import read_board
 from gemba.work.signals import touched_by
 
@@ -26,7 +29,11 @@ def read_order_input(
     asked = _asked(connection)
     board = read_board(connection, tokens_of, [one.item for one in asked if one.item is not None])
     board = board._replace(touched=touched_by(commits, board.items))
-    return input_of(board, asked, str(workspace.root), workspace.root.name, now)
+    made = input_of(board, asked, str(workspace.root), workspace.root.name, now)
+    sprint = running_context(connection)
+    if sprint is None:
+        return made
+    return msgspec.structs.replace(made, sprint_context=msgspec.convert(sprint, SprintContext))
 
 
 def _asked(connection: Connection) -> list[Asked]:

@@ -18,7 +18,7 @@ from sqlalchemy import Row, insert, select
 from gemba import clock, wire
 from gemba.action import Action, Nothing
 from gemba.config import ConsultSettings, Workspace
-from gemba.errors import GembaError, Unusable
+from gemba.errors import GembaError, NotFound, Unusable
 from gemba.event import Draft
 from gemba.flows import wanted as flows
 from gemba.handoff import audit
@@ -38,6 +38,7 @@ from gemba.sessions.starting import NewSession
 from gemba.skills.consult.reading import InputMisfit, misfit
 from gemba.skills.consult.registry import find_skill
 from gemba.skills.consult.skill import ConsultSkill
+from gemba.sprints.context import running_context, told_of
 from gemba.store.database import Transaction
 from gemba.text import storable
 
@@ -160,7 +161,7 @@ def begin_consult(tx: Transaction, made: Prepared) -> ConsultSummary:
         consult_lines.want_advice(tx, made.id)
     else:
         session, agent = made.session
-        starting.start_session(tx, starting.Prepared(msgspec.structs.replace(session, task=composed.text), agent))
+        starting.want_session(tx, starting.Prepared(msgspec.structs.replace(session, task=composed.text), agent))
     watched = {"id": made.id, "since": row["started_at"], "due": row["due_at"]}
     flows.want(tx, WATCH, [flows.Call(f"{WATCH}/{made.id}", watched)])
     return stored
@@ -168,7 +169,7 @@ def begin_consult(tx: Transaction, made: Prepared) -> ConsultSummary:
 
 def _compose(tx: Transaction, made: Prepared) -> prompts.Composed:
     workspace = Workspace(tx.surroundings["workspace"])
-    sprint = made.document.get("sprint_context")
+    sprint = _sprint(tx, made)
     known = facts.read_facts(tx.connection, workspace, tx.surroundings["sections"](), tx.now, sprint)
     project_values, workspace_values = facts.read_values(workspace)
     told = _TOLD.format(tool=made.skill.tool_name, skill=made.skill.id, output=made.skill.output)
@@ -186,6 +187,17 @@ def _compose(tx: Transaction, made: Prepared) -> prompts.Composed:
             },
         )
     )
+
+
+def _sprint(tx: Transaction, made: Prepared) -> Mapping[str, Any] | None:
+    """The sprint that is told of: the input's own, the one that the consult is about, or the one that runs."""
+    own, about = made.document.get("sprint_context"), made.document.get("sprint_id")
+    if own is not None or about is None:
+        return own or running_context(tx.connection)
+    try:
+        return told_of(tx.connection, about, tx.now)
+    except NotFound:
+        raise misfit("/raw_input/sprint_id", "there is no such sprint", about, "the id of a sprint") from None
 
 
 def _message(tx: Transaction, made: Prepared) -> str:

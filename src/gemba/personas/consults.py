@@ -125,6 +125,13 @@ def find(connection: Connection, id: str) -> Row[Any] | None:
     return rows.find(connection, consults, id)
 
 
+def persona_of(connection: Connection, session_id: str) -> str | None:
+    """The persona whose consult a session is, by its id; None for every other session."""
+    mine = select(consults.c.persona_id).where(consults.c.id == session_id)
+    found: str | None = connection.execute(mine).scalar()
+    return found
+
+
 def get(connection: Connection, id: str) -> Row[Any]:
     return rows.get(connection, consults, id, "consult")
 

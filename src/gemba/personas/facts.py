@@ -39,7 +39,7 @@ def read_facts(
     now: int,
     sprint: Mapping[str, Any] | None = None,
 ) -> Facts:
-    """Everything at once; `sprint` is the request's own."""
+    """Everything at once; `sprint` is what is told of one."""
     running, running_total = _running(connection)
     waiting, waiting_total = _waiting(connection)
     ready = ready_items(connection, now, MOST_LISTED)

@@ -116,7 +116,7 @@ def _decisions_log(facts: Facts) -> Rendered:
 
 
 def _sprint_context(facts: Facts) -> Rendered:
-    """As the request gave it."""
+    """The request's own, the one that it is about, or the one that runs."""
     if facts.sprint is None:
         return "", []
     return msgspec.json.format(msgspec.json.encode(facts.sprint), indent=2).decode(), []

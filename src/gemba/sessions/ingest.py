@@ -276,7 +276,9 @@ class Ingest:
             known = facts[frame.session_id]
             translation = translate(frame, known)
             drafts += translation.drafts
-            facts[frame.session_id] = msgspec.structs.replace(known, prompts=translation.prompts)
+            said = [draft.payload["bead_id"] for draft in translation.drafts if draft.name == "session_state_reported"]
+            item = next((item for item in said if item), known.bead_id)
+            facts[frame.session_id] = msgspec.structs.replace(known, prompts=translation.prompts, bead_id=item)
         after: dict[str, tuple[Prompt, ...]] = {
             session_id: known.prompts for session_id, known in facts.items() if known.prompts != before[session_id]
         }

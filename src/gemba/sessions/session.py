@@ -80,6 +80,7 @@ class Facts(msgspec.Struct, frozen=True):
     prompts: tuple[Prompt, ...] = ()
     mode: str = wire.DEFAULT_MODE
     stopping: bool = False  # somebody has stopped it: its end is theirs
+    bead_id: str | None = None  # the work item that it says it is at
 
 
 class Asks(NamedTuple):

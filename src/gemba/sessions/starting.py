@@ -73,7 +73,17 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewSession) -> Prepared:
 
 
 def start_session(tx: Transaction, prepared: Prepared) -> SessionView:
+    """Somebody's own wish: refused while nothing new is to be begun."""
+    for guard in tx.surroundings.get("dispatch_guards", ()):
+        guard(tx)
+    return want_session(tx, prepared)
+
+
+def want_session(tx: Transaction, prepared: Prepared) -> SessionView:
+    """What every session begins with, whoever wants it."""
     wanted, agent = prepared
+    for guard in tx.surroundings.get("session_guards", ()):
+        guard(tx)
     workspace, origin = str(tx.surroundings["workspace"]), tx.surroundings["origin"]
     runs.check_limits(tx, agent, workspace, _HOUR)
     if wanted.dispatch_id is not None:

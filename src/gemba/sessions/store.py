@@ -233,7 +233,7 @@ def role_of(connection: Connection, id: str) -> str | None:
 
 
 def _facts(row: Row[Any]) -> Facts:
-    return Facts(row.role, _prompts.decode(row.prompts), row.mode, row.stopping)
+    return Facts(row.role, _prompts.decode(row.prompts), row.mode, row.stopping, row.bead_id)
 
 
 def open_prompts(connection: Connection, id: str) -> tuple[Prompt, ...]:

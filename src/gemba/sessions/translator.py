@@ -130,7 +130,8 @@ def _usage(frame: Frame, payload: dict[str, Any], facts: Facts) -> Translation:
     }
     if set(used.values()) == {None}:
         raise Dropped(f"none of {', '.join(used)} is there")
-    return _only(facts, _draft(frame, "usage_reported", used))
+    about = {"bead_id": facts.bead_id, "at": _time(frame)}
+    return _only(facts, _draft(frame, "usage_reported", {**used, **about}))
 
 
 def _verbatim(name: str, longest: int = _LONGEST_STRING) -> Translate:

@@ -56,6 +56,8 @@ def claim_item(tx: Transaction, body: ClaimItem, *, id: str) -> WorkItem:
         raise Conflict(f"the item is {row.state}: there is nothing to claim", code="finished", found=row.state)
     owner = clean_word(body.owner or tx.actor, "/owner", 500)
     _refuse_coach(tx, owner)
+    for guard in tx.surroundings.get("dispatch_guards", ()):
+        guard(tx)
     until = tx.now + body.lease_seconds * clock.SECOND
     free = or_(items.c.claimed_until.is_(None), items.c.claimed_until <= tx.now)
     claimed = update(items).where(items.c.id == id, free)

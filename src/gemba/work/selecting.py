@@ -15,7 +15,7 @@ from sqlalchemy import Column, Connection, Row, and_, case, func, or_, select
 from gemba.store.lists import among
 from gemba.work.item import Kind, Relation, State
 from gemba.work.items import find_many, is_claimed
-from gemba.work.selection import Candidate, Field, Running, Worker
+from gemba.work.selection import Candidate, Field, Gate, Running, Worker
 from gemba.work.tables import items, relations
 
 MOST_READY = 1_000  # considered: the first in the usual order
@@ -56,13 +56,14 @@ class Ground(NamedTuple):
     names: dict[str, Named]
 
 
-def read_ground(connection: Connection, sessions: Sequence[AtWork], now: int) -> Ground:
+def read_ground(connection: Connection, sessions: Sequence[AtWork], now: int, held: Sequence[Gate] = ()) -> Ground:
+    """`held`: why nothing is begun at this moment, whatever it is."""
     ready = _ready(connection)
     page, more = ready[:MOST_READY], len(ready) > MOST_READY
     had = _had(connection, sessions)
     epics = _epics(connection, [*page, *had.values()])
     running = _running(connection, sessions, now)
-    field = Field(_candidates(connection, page, epics, now), running, now)
+    field = Field(_candidates(connection, page, epics, now), running, now, held)
     workers = {one.id: _worker(one, had, epics) for one in sessions}
     return Ground(
         field, more, workers, {row.id: Named(row.id, row.title, Kind(row.kind), row.priority) for row in page}

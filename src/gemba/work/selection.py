@@ -85,7 +85,8 @@ class Running(NamedTuple):
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree` or `role`."""
+    """Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree`, `role`, or `held`
+    where nothing new is begun."""
 
     kind: str
     text: str
@@ -133,9 +134,12 @@ class Clash(NamedTuple):
 
 
 class Field:
-    """What is ready, beside what is running, at a moment."""
+    """What is ready, beside what is running, at a moment. `held`: why nothing of it is begun by anybody."""
 
-    def __init__(self, candidates: Iterable[Candidate], running: Iterable[Running], now: int) -> None:
+    def __init__(
+        self, candidates: Iterable[Candidate], running: Iterable[Running], now: int, held: Sequence[Gate] = ()
+    ) -> None:
+        self.held = list(held)
         self.items = sorted(candidates, key=_usual_place)
         self.running = sorted(running, key=_running_place)
         self.now = now
@@ -235,7 +239,7 @@ class Field:
         """What rules everything out for it."""
         if worker.is_coach:
             return [Gate("role", f"{worker.id} is a coach's session, and a coach does not work on items", [])]
-        return [
+        return self.held + [
             Gate("worktree", f"{one.owner or 'somebody'} works on {one.item} in the same worktree", [one.item])
             for one in self.running
             if worker.folder is not None and one.folder == worker.folder and one.owner != worker.id
@@ -338,6 +342,8 @@ class Field:
 
     def open_to_anyone(self) -> Sequence[Candidate]:
         """What nothing rules out, whoever would do it, the best first."""
+        if self.held:
+            return []
         anyone = Worker()
         scores = self._scores(anyone, self._known(anyone))
         return [self.items[place] for place in self._best(self._free, scores, len(self.items))]

@@ -49,6 +49,8 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   memory: MemoryScreen,
   board: BoardScreen,
   refine: RefineScreen,
+  sprints: lazyScreen("Sprints", async () => (await import("../sprints/SprintsScreen")).SprintsScreen),
+  insights: lazyScreen("Insights", async () => (await import("../insights/InsightsScreen")).InsightsScreen),
   handoffs: HandoffsScreen,
   dispatches: DispatchesScreen,
   context: ContextScreen,
@@ -65,6 +67,7 @@ const ONE_OF: Record<OneOfName, (props: { id: string }) => React.ReactNode> = {
   dispatch: DispatchScreen,
   consult: ConsultScreen,
   item: ItemScreen,
+  sprint: lazyScreen("Sprint", async () => (await import("../sprints/SprintScreen")).SprintScreen),
 };
 
 function NoSuchScreen() {

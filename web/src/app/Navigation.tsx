@@ -19,6 +19,8 @@ const ICONS: Record<RouteName, IconName> = {
   sessions: "terminal",
   coach: "coach",
   personas: "people",
+  sprints: "burn",
+  insights: "trend",
   answered: "check",
   approvals: "key",
   assumptions: "fork",
@@ -42,6 +44,7 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   consult: "coach",
   personaInsights: "personas",
   item: "board",
+  sprint: "sprints",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

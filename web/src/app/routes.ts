@@ -28,11 +28,13 @@ export const ROUTES = {
   coach: { path: "/coach", title: "Coach", key: "o", group: "plan" },
   refine: { path: "/refine", title: "Refine", key: "e", group: "plan" },
   personas: { path: "/personas", title: "Personas", key: "l", group: "plan" },
+  sprints: { path: "/sprints", title: "Sprints", key: "n", group: "plan" },
   answered: { path: "/answered", title: "Answered", key: "d", group: "record" },
   approvals: { path: "/approvals", title: "Approvals", key: "v", group: "record" },
   handoffs: { path: "/handoffs", title: "Handoffs", key: "f", group: "record" },
   dispatches: { path: "/dispatches", title: "Dispatches", key: "w", group: "record" },
   attention: { path: "/attention", title: "Attention", key: "t", group: "record" },
+  insights: { path: "/insights", title: "Insights", key: "u", group: "record" },
   context: { path: "/context", title: "Context", key: "c", group: "setup" },
   rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },
   policies: { path: "/policies", title: "Policies", key: "p", group: "setup" },
@@ -51,6 +53,7 @@ const ONE_OF = {
   dispatch: "/dispatches/",
   consult: "/consults/",
   item: "/items/",
+  sprint: "/sprints/",
 } as const;
 
 export type RouteName = keyof typeof ROUTES;

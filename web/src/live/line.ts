@@ -68,6 +68,11 @@ const NAMES = [
   "purview.held",
   "purview.advised",
   "purview.released",
+  "sprint.created",
+  "sprint.changed",
+  "sprint.started",
+  "sprint.burnt",
+  "sprint.closed",
   "frame_dropped",
   "unknown_hook",
 ];

@@ -23,6 +23,8 @@ import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
 import { PERSONAS, PHASES } from "../api/persona-queries";
 import { PLANNING } from "../api/planning-queries";
+import { BACKLOG, refinementQuery } from "../api/refine-queries";
+import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
@@ -93,23 +95,30 @@ function apply(message: Message): void {
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);
     changedSides(ASKED);
+    changedSides(INSIGHTS);
     // An ask that a rule answered counts as one more use of it.
     if (message.event === "escalation.resolved") changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("handoff") || message.event.startsWith("dispatch")) {
     changedSides(HANDED);
+    changedSides(INSIGHTS);
+  } else if (message.event.startsWith("approval")) {
+    changedPlans((payload as { escalation_id: string }).escalation_id);
+    changedSides(approvalHistoryQuery.queryKey);
   } else if (message.event.startsWith("item")) {
     changedSides(PLANNING);
     changedSides(BACKLOG);
     followWork(ref, payload as WorkNews);
+    // What is finished is what burns down.
+    changedSides(SPRINTS);
   } else if (message.event.startsWith("consult")) {
     if (ref !== null) changedConsults(ref);
     changedSides(consultsQuery.queryKey);
     changedSides(PERSONAS);
   } else if (message.event.startsWith("phase") || message.event.startsWith("purview")) {
     changedSides(PHASES);
-  } else if (message.event.startsWith("approval")) {
-    changedPlans((payload as { escalation_id: string }).escalation_id);
-    changedSides(approvalHistoryQuery.queryKey);
+  } else if (message.event.startsWith("sprint")) {
+    changedSides(SPRINTS);
+    changedSides(HELD);
   } else if (message.event.startsWith("audit")) {
     changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
@@ -124,6 +133,7 @@ function apply(message: Message): void {
   } else if (message.event === "frame_dropped" || message.event === "unknown_hook") {
     changedSides(doctorQuery.queryKey);
   } else {
+    if (message.event === "usage_reported") for (const key of [SPRINTS, HELD, INSIGHTS]) changedSides(key);
     if (message.event === "input.changed" && ref !== null)
       queryClient.setQueryData(inputQuery(ref).queryKey, payload as InputNews);
     if (session_id !== null && RUN_EVENTS.has(message.event)) changedRuns(session_id);
