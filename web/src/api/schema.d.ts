@@ -927,6 +927,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Why nothing new is begun at this moment */
+        get: operations["holds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last days: usage, dispatches, asks, times to answer, minutes that agents were blocked */
+        get: operations["insights"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/insights/personas": {
         parameters: {
             query?: never;
@@ -1449,6 +1483,144 @@ export interface paths {
         };
         /** The JSON Schema of a line of a consult skill's output */
         get: operations["consult_output_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sprints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sprints, newest first */
+        get: operations["sprints"];
+        put?: never;
+        /** Plan a sprint */
+        post: operations["create_sprint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sprints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One sprint with its items and its burn-down */
+        get: operations["sprint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change what is named of a sprint, and nothing else */
+        patch: operations["change_sprint"];
+        trace?: never;
+    };
+    "/api/sprints/{id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that a sprint is over */
+        post: operations["close_sprint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sprints/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed, newest first */
+        get: operations["sprint_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sprints/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put work items into a sprint */
+        post: operations["add_items"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sprints/{id}/items/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take items out of a sprint */
+        post: operations["remove_items"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sprints/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a sprint */
+        post: operations["start_sprint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What turns took, by session, task, epic, sprint, persona or day */
+        get: operations["usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2281,6 +2453,26 @@ export interface components {
             max_per_day_dollars?: number;
         };
         /**
+         * BurnDay
+         * @description `tokens` were used on the day itself; `even` is what would be left of the work at an even pace.
+         */
+        BurnDay: {
+            day: string;
+            tokens: number;
+            tokens_left: number;
+            items: number;
+            items_left: number;
+            even: number | null;
+        };
+        /**
+         * BurnDown
+         * @description Nothing where the sprint has not begun. `last_day` is the day that it is to end on.
+         */
+        BurnDown: {
+            days: components["schemas"]["BurnDay"][];
+            last_day: string | null;
+        };
+        /**
          * BurnThresholds
          * @description Shares of the budget: 0.8 is four fifths of it.
          */
@@ -2386,6 +2578,19 @@ export interface components {
             expected?: components["schemas"]["Phase"] | null;
         };
         /**
+         * ChangeSprint
+         * @description What changes. With the `version` that it was decided on, a change that somebody made meanwhile is a conflict.
+         */
+        ChangeSprint: {
+            title?: string;
+            goal?: string;
+            token_budget?: number;
+            burn_thresholds?: components["schemas"]["Thresholds"];
+            ends_at?: string | null;
+            /** @default null */
+            version?: number | null;
+        };
+        /**
          * Channel
          * @description How it came, and so how the reply goes back.
          * @enum {unknown}
@@ -2432,6 +2637,14 @@ export interface components {
             owner?: string | null;
             /** @default 3600 */
             lease_seconds?: number;
+        };
+        /**
+         * CloseSprint
+         * @description It is over, and why.
+         */
+        CloseSprint: {
+            /** @default  */
+            reason?: string;
         };
         /**
          * Completion
@@ -2740,6 +2953,20 @@ export interface components {
             envelope: components["schemas"]["InputEnvelope"] | null;
         };
         /**
+         * DispatchHold
+         * @description One reason, and what lifts it. `until` is the moment at which it may be over by itself.
+         */
+        DispatchHold: {
+            /** @enum {unknown} */
+            kind: "concurrency" | "no_progress" | "run_rate" | "sprint_stop";
+            reason: string;
+            lifted_by: string;
+            /** @default null */
+            sprint_id?: string | null;
+            /** @default null */
+            until?: string | null;
+        };
+        /**
          * DispatchList
          * @description A page of dispatches, without their envelopes.
          */
@@ -2912,7 +3139,8 @@ export interface components {
         };
         /**
          * Gate
-         * @description Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree` or `role`.
+         * @description Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree`, `role`, or `held`
+         *         where nothing new is begun.
          */
         Gate: {
             kind: string;
@@ -3089,6 +3317,13 @@ export interface components {
             justification: string | null;
         };
         /**
+         * HoldList
+         * @description Why nothing new is begun; nothing here, nothing is held.
+         */
+        HoldList: {
+            holds: components["schemas"]["DispatchHold"][];
+        };
+        /**
          * HoldState
          * @enum {unknown}
          */
@@ -3149,6 +3384,29 @@ export interface components {
          */
         InputState: "not_typed" | "read" | "typed" | "typing" | "waiting";
         /**
+         * InsightDay
+         * @description One day (UTC). Times are in seconds, and null where nothing was answered.
+         */
+        InsightDay: {
+            day: string;
+            tokens: number;
+            turns: number;
+            dispatched: number;
+            asked: number;
+            answered: number;
+            to_answer_p50: number | null;
+            to_answer_p90: number | null;
+            blocked_minutes: number;
+        };
+        /**
+         * Insights
+         * @description Every day of the range, the oldest first, also those on which nothing happened.
+         */
+        Insights: {
+            days: components["schemas"]["InsightDay"][];
+            as_of: number;
+        };
+        /**
          * Kind
          * @enum {unknown}
          */
@@ -3175,6 +3433,12 @@ export interface components {
             code: string;
             reason: string;
         };
+        /**
+         * Level
+         * @description The highest threshold that a sprint has passed.
+         * @enum {unknown}
+         */
+        Level: "inform" | "none" | "stop" | "warn";
         /**
          * Lifecycle
          * @enum {unknown}
@@ -3497,6 +3761,28 @@ export interface components {
             dispatch_id?: string | null;
             /** @default true */
             worktree?: boolean;
+        };
+        /**
+         * NewSprint
+         * @description What a sprint is to be: what it is called, how many tokens it may take, and what is in it.
+         */
+        NewSprint: {
+            title: string;
+            token_budget: number;
+            /** @default  */
+            goal?: string;
+            /**
+             * @default {
+             *       "inform": 0.5,
+             *       "warn": 0.8,
+             *       "stop": 1
+             *     }
+             */
+            burn_thresholds?: components["schemas"]["Thresholds"];
+            /** @default null */
+            ends_at?: string | null;
+            /** @default [] */
+            item_ids?: string[];
         };
         /**
          * NextTurn
@@ -4290,7 +4576,8 @@ export interface components {
         /**
          * Selection
          * @description Sessions by what is ready, each with the first few items and what is ruled out for it; `items` has the names of
-         *         all that occur. `more` says that only the first of what is ready were considered.
+         *         all that occur. `more` says that only the first of what is ready were considered, `holds` why nothing of it is
+         *         begun at this moment.
          */
         Selection: {
             sessions: components["schemas"]["SessionRanking"][];
@@ -4299,6 +4586,7 @@ export interface components {
             ready: number;
             more: boolean;
             as_of: number;
+            holds: components["schemas"]["DispatchHold"][];
         };
         /** Send */
         Send: {
@@ -4403,6 +4691,47 @@ export interface components {
             left_dollars: number;
             day_dollars: number;
         };
+        /**
+         * Sprint
+         * @description A sprint as lists and events have it. `level` is the highest threshold that it has passed; one that is `held` has
+         *         passed its stop and runs, so that nothing new is begun.
+         */
+        Sprint: {
+            id: string;
+            title: string;
+            goal: string;
+            state: components["schemas"]["SprintState"];
+            token_budget: number;
+            tokens_used: number;
+            burn_thresholds: components["schemas"]["Thresholds"];
+            level: components["schemas"]["Level"];
+            held: boolean;
+            item_count: number;
+            finished_count: number;
+            created_at: string;
+            created_by: string;
+            updated_at: string;
+            updated_by: string;
+            started_at: string | null;
+            ends_at: string | null;
+            closed_at: string | null;
+            closed_by: string | null;
+            close_reason: string | null;
+            version: number;
+        };
+        /**
+         * SprintChange
+         * @description One entry of a sprint's history.
+         */
+        SprintChange: {
+            number: number;
+            at: string;
+            kind: string;
+            actor: string;
+            cause: components["schemas"]["Cause"];
+            before: Record<string, never>;
+            after: Record<string, never>;
+        };
         /** SprintContext */
         SprintContext: {
             /** @default null */
@@ -4419,6 +4748,85 @@ export interface components {
             burn_thresholds?: components["schemas"]["BurnThresholds"] | null;
         };
         /**
+         * SprintDetail
+         * @description A sprint with what is in it, and its burn-down.
+         */
+        SprintDetail: {
+            id: string;
+            title: string;
+            goal: string;
+            state: components["schemas"]["SprintState"];
+            token_budget: number;
+            tokens_used: number;
+            burn_thresholds: components["schemas"]["Thresholds"];
+            level: components["schemas"]["Level"];
+            held: boolean;
+            item_count: number;
+            finished_count: number;
+            created_at: string;
+            created_by: string;
+            updated_at: string;
+            updated_by: string;
+            started_at: string | null;
+            ends_at: string | null;
+            closed_at: string | null;
+            closed_by: string | null;
+            close_reason: string | null;
+            version: number;
+            items: components["schemas"]["SprintItem"][];
+            burn_down: components["schemas"]["BurnDown"];
+        };
+        /**
+         * SprintHistory
+         * @description The changes of a sprint, newest first; `next_before` is where the next page starts.
+         */
+        SprintHistory: {
+            changes: components["schemas"]["SprintChange"][];
+            total: number;
+            next_before: number | null;
+        };
+        /**
+         * SprintItem
+         * @description An item of a sprint. `parts` are the items below it that are worked on, or itself where it has none; `tokens` is
+         *         what it and its parts took so far, in every sprint.
+         */
+        SprintItem: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            state: components["schemas"]["gemba.work.item.State"];
+            parts: number;
+            parts_finished: number;
+            tokens: number;
+            estimated_tokens: number | null;
+            ready: boolean;
+            claimed_by: string | null;
+            added_at: string;
+            added_by: string;
+        };
+        /**
+         * SprintItems
+         * @description Work items by their ids.
+         */
+        SprintItems: {
+            item_ids: string[];
+        };
+        /**
+         * SprintList
+         * @description A page of sprints, newest first.
+         */
+        SprintList: {
+            sprints: components["schemas"]["Sprint"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * SprintState
+         * @enum {unknown}
+         */
+        SprintState: "closed" | "planned" | "running";
+        /**
          * Stale
          * @description The code moved since the ask: where it was made and what is there now. Figures only where one is asked for.
          */
@@ -4434,6 +4842,14 @@ export interface components {
             insertions?: number | null;
             /** @default null */
             deletions?: number | null;
+        };
+        /**
+         * StartSprint
+         * @description It begins now; `ends_at` says until when, if that was not said before.
+         */
+        StartSprint: {
+            /** @default null */
+            ends_at?: string | null;
         };
         /**
          * StartState
@@ -4501,6 +4917,15 @@ export interface components {
             agent_type?: string | null;
         };
         /**
+         * Thresholds
+         * @description Shares of the budget, inform ≤ warn ≤ stop: 0.8 is four fifths of it.
+         */
+        Thresholds: {
+            inform: number;
+            warn: number;
+            stop: number;
+        };
+        /**
          * TrackRecord
          * @description By persona and model, the surest agreement first; then the rankings themselves, newest first. `more`: older ones
          *         were not looked at.
@@ -4552,6 +4977,33 @@ export interface components {
         Usage: {
             tokens_in: number | null;
             tokens_out: number | null;
+            cost_usd_micros: number | null;
+        };
+        /**
+         * UsageList
+         * @description The largest first; days, the newest.
+         */
+        UsageList: {
+            /** @enum {unknown} */
+            by: "day" | "epic" | "persona" | "session" | "sprint" | "task";
+            rows: components["schemas"]["UsageRow"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * UsageRow
+         * @description What the turns of one session, task, epic, sprint, persona or day took. A cost is null where no turn told one,
+         *         and short of the whole where some did not: `unpriced` is how many.
+         */
+        UsageRow: {
+            key: string;
+            title: string | null;
+            turns: number;
+            unpriced: number;
+            tokens: number;
+            tokens_in: number;
+            tokens_out: number;
             cost_usd_micros: number | null;
         };
         /**
@@ -7473,6 +7925,84 @@ export interface operations {
             };
         };
     };
+    holds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    insights: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Insights"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     persona_figures: {
         parameters: {
             query?: {
@@ -8887,6 +9417,453 @@ export interface operations {
                 };
                 content: {
                     "application/schema+json": components["schemas"]["LineSchema"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sprints: {
+        parameters: {
+            query?: {
+                state?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_sprint: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSprint"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sprint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_sprint: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSprint"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    close_sprint: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloseSprint"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sprint_history: {
+        parameters: {
+            query?: {
+                limit?: number;
+                before?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintHistory"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_items: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SprintItems"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_items: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SprintItems"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_sprint: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartSprint"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    usage: {
+        parameters: {
+            query?: {
+                by?: "day" | "epic" | "persona" | "session" | "sprint" | "task";
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageList"];
                 };
             };
             /** @description Refused */
