@@ -17,6 +17,7 @@ const selection: Selection = {
   ready: 2,
   more: false,
   as_of: 1,
+  holds: [],
 };
 
 test("what anybody may do comes first, in its order, then what only some may", () => {

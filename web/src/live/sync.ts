@@ -23,7 +23,6 @@ import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
 import { PERSONAS, PHASES } from "../api/persona-queries";
 import { PLANNING } from "../api/planning-queries";
-import { BACKLOG, refinementQuery } from "../api/refine-queries";
 import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
