@@ -62,14 +62,22 @@ export async function readMoreOf(client: QueryClient, filter: BoardFilter, state
   const board = client.getQueryData<WorkBoard>(keyOf(filter));
   const cursor = board && cursorOf(board, state);
   if (!cursor) return;
-  const more = await readBoard({ ...filter, state, cursor, limit: NEXT_PAGE });
-  client.setQueryData<WorkBoard>(keyOf(filter), (now) => now && extended(now, more, state, cursor));
+  try {
+    const more = await readBoard({ ...filter, state, cursor, limit: NEXT_PAGE });
+    client.setQueryData<WorkBoard>(keyOf(filter), (now) => now && extended(now, more, state, cursor));
+  } catch {
+    await client.invalidateQueries({ queryKey: keyOf(filter) });
+  }
 }
 
-/** Puts the server's newest word on some items into a board, without reading the others again. */
+/** Puts the server's newest word on some items into a board, without reading the others again unless that fails. */
 export async function readCards(client: QueryClient, filter: BoardFilter, ids: readonly string[]): Promise<void> {
-  const answer = await readBoard({ ...filter, ids: ids.join(","), limit: NEXT_PAGE });
-  client.setQueryData<WorkBoard>(keyOf(filter), (now) => now && merged(now, answer, ids));
+  try {
+    const answer = await readBoard({ ...filter, ids: ids.join(","), limit: NEXT_PAGE });
+    client.setQueryData<WorkBoard>(keyOf(filter), (now) => now && merged(now, answer, ids));
+  } catch {
+    await client.invalidateQueries({ queryKey: keyOf(filter) });
+  }
 }
 
 /** For each state, where an item in it may go. It changes with the server only. */

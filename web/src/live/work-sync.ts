@@ -34,11 +34,7 @@ async function renewBoards(changed: Changed[] | null): Promise<void> {
       const ids = new Set(themselves.map(({ id }) => id));
       const touched = ids.size > MANY ? [...ids] : touchedBy(board, ids, withParts);
       if (touched.length > MANY) return refresh(query.queryKey);
-      try {
-        await readCards(queryClient, query.queryKey[1] as BoardFilter, touched);
-      } catch {
-        await refresh(query.queryKey);
-      }
+      await readCards(queryClient, query.queryKey[1] as BoardFilter, touched);
     }),
   );
 }
