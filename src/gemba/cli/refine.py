@@ -50,7 +50,7 @@ def command(
     Example:
       gemba refine
       gemba refine 4k2m 9x0p --agent claude
-      gemba refine --all --guidance "what can be dropped before the launch?" --dry-run
+      gemba refine --all --guidance "what can be dropped?" --dry-run
     """
     with open_door(folder) as door:
         if items:
