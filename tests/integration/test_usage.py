@@ -210,7 +210,8 @@ def test_turns_that_come_in_at_the_same_time_all_count(api: Api, app: App) -> No
     assert shown(app, sprint).tokens_used == 2_400
     assert usage(api, "session") == {"s-0": 800, "s-1": 800, "s-2": 800}
     assert burnt(app) == ["inform", "warn", "stop"]
-    assert cards(api) == [("budget_warn", "advisory", "open"), ("budget_stop", "blocking", "open")]
+    # Both are asked about once; which transaction began first is anybody's guess.
+    assert sorted(cards(api)) == [("budget_stop", "blocking", "open"), ("budget_warn", "advisory", "open")]
 
 
 takes = st.lists(
