@@ -1,7 +1,7 @@
 # The one way in, for people and for CI. Every target may be called first, on a fresh clone, and with -j.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web types run test check fix bench databases chaos fuzz test-clients lock clean system always
+.PHONY: help setup web types run test check fix bench rest chaos fuzz test-clients lock clean system always
 
 # Recipes use relative paths only, so that the folder's own path may contain spaces.
 BIN := .venv/bin
@@ -39,7 +39,7 @@ run: setup ## try it: a temporary workspace with living agents, and the page
 
 test: check system $(CODEGEN) ## everything that a change has to pass; ARGS='…' goes to pytest
 	scripts/agent-client claude-code || echo "==> going on without it"
-	$(PYTEST) --guard --some-postgresql -m 'not clients or quick' $(ARGS)
+	$(PYTEST) --guard --part first -m 'not clients or quick' $(ARGS)
 
 check: setup ## format, lint, types, import ladder, and the page's own checks
 	$(BIN)/ruff format --check --quiet .
@@ -57,8 +57,8 @@ bench: setup system ## every benchmark, each with its table; ONLY=name for one
 	@set -e; for file in benchmarks/$(or $(ONLY),[!_]*).py; do \
 		name=$$(basename "$$file" .py); echo "==> $$name"; $(BIN)/python -m "benchmarks.$$name"; done
 
-databases: setup system ## every test that runs on both databases, on PostgreSQL
-	$(PYTEST) -k postgresql -m 'not clients' $(ARGS)
+rest: setup system ## what `make test` leaves out for time: the long ones, and more of PostgreSQL
+	$(PYTEST) --part rest -m 'not clients' $(ARGS)
 
 chaos: setup system ## the tests that kill and flood, in full; SEED=… repeats a run
 	$(FULL) -m 'chaos and not alone' $(ARGS) || test $$? -eq 5

@@ -47,8 +47,8 @@ def pytest_report_header() -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    words = "of what runs on both databases run a part on PostgreSQL, always the same one, and all of it on SQLite"
-    parser.addoption("--some-postgresql", action="store_true", help=words)
+    words = "run what every change has to pass, or the rest, which takes as long again; all of it without this"
+    parser.addoption("--part", choices=["first", "rest"], help=words)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -56,17 +56,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
             item.add_marker(pytest.mark.fuzz)
-    if config.getoption("--some-postgresql"):
-        left_out = [item for item in items if _is_spared(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not _is_spared(item)]
+    part = config.getoption("--part")
+    if part is not None:
+        chosen = [item for item in items if _can_wait(item) == (part == "rest")]
+        config.hook.pytest_deselected(items=[item for item in items if _can_wait(item) != (part == "rest")])
+        items[:] = chosen
 
 
-def _is_spared(item: pytest.Item) -> bool:
-    """Whether `make test` leaves it to `make databases`: three of four tests on PostgreSQL that are not about it."""
+def _can_wait(item: pytest.Item) -> bool:
+    """Whether it belongs to `make rest`: what is marked `long`, and three of four tests on PostgreSQL, always the same,
+    of those that run on SQLite too and are about neither of them."""
     name, _, given = item.nodeid.partition("[")
     is_about_it = any(word in name for word in ("chaos", "store_", "flows", "reliability", "concurrent", "at_once"))
-    return "postgresql" in given and not is_about_it and zlib.crc32(name.encode()) % 4 != 0
+    is_spared = "postgresql" in given and not is_about_it and zlib.crc32(name.encode()) % 4 != 0
+    return is_spared or item.get_closest_marker("long") is not None
 
 
 @pytest.fixture(scope="session")

@@ -223,6 +223,7 @@ def test_an_agent_goes_on_with_exactly_what_was_answered(start_demo: Callable[..
     assert demo.waiting("importer")["title"] == "What about orders without an e-mail?"
 
 
+@pytest.mark.long
 def test_each_way_of_asking_gets_its_answer(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
 
@@ -237,6 +238,7 @@ def test_each_way_of_asking_gets_its_answer(start_demo: Callable[..., Demo]) -> 
     retry_until(lambda: answered <= {item["id"] for item in demo.listed("delivery=delivered")})
 
 
+@pytest.mark.long
 def test_a_dismissed_question_is_taken_as_declined(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
 
@@ -267,6 +269,7 @@ def test_an_approved_command_runs_and_its_turn_ends_in_a_handoff(start_demo: Cal
     assert handoff["applied"]["contracts"] == [{"contract": "stock", "revision": 1}]
 
 
+@pytest.mark.long
 def test_a_refused_command_does_not_run_and_the_agent_says_why(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     request = demo.requested(MIGRATION)
@@ -283,6 +286,7 @@ def test_a_refused_command_does_not_run_and_the_agent_says_why(start_demo: Calla
     assert demo.get(f"/api/approvals/{request['id']}")["grant_state"] is None
 
 
+@pytest.mark.long
 def test_a_dispatch_goes_on_to_its_end_with_what_a_person_decides(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     demo.answer(demo.waiting("stock"), decision="yes")
@@ -306,6 +310,7 @@ def test_a_dispatch_goes_on_to_its_end_with_what_a_person_decides(start_demo: Ca
     assert [memory["slug"] for memory in suggested] == ["stock-in-packets"]
 
 
+@pytest.mark.long
 def test_a_handoff_that_is_sent_back_is_mended(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
 
@@ -318,6 +323,7 @@ def test_a_handoff_that_is_sent_back_is_mended(start_demo: Callable[..., Demo]) 
     assert handoff["summary"].startswith("Orders go into PostgreSQL")
 
 
+@pytest.mark.long
 def test_a_request_is_found_again_by_the_next_life_of_its_agent(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     request = demo.requested(MIGRATION)
@@ -334,6 +340,7 @@ def test_a_request_is_found_again_by_the_next_life_of_its_agent(start_demo: Call
     assert demo.get("/api/approvals")["total"] == 1
 
 
+@pytest.mark.long
 def test_a_choice_is_found_again_by_the_next_life_of_its_agent(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     demo.answer(demo.waiting("stock"), decision="no", text="not now")
@@ -350,6 +357,7 @@ def test_a_choice_is_found_again_by_the_next_life_of_its_agent(start_demo: Calla
     assert demo.requested(PUSH)["session_id"] == "stock-2"
 
 
+@pytest.mark.long
 def test_an_overturned_assumption_reaches_the_agent_that_took_it(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     oldest = retry_until(lambda: demo.get("/api/assumptions")["assumptions"])[-1]
@@ -359,6 +367,7 @@ def test_an_overturned_assumption_reaches_the_agent_that_took_it(start_demo: Cal
     demo.hear("tidy", "Overturned: 3.12 at least")
 
 
+@pytest.mark.long
 def test_an_inbox_that_nobody_looks_at_does_not_fill(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
 
@@ -502,6 +511,7 @@ def test_it_ends_when_nobody_reads_it_any_more(start_demo: Callable[..., Demo]) 
         assert errors.read() == ""
 
 
+@pytest.mark.long
 def test_an_agent_that_crashes_is_replaced_and_its_question_withdrawn(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
     asked = demo.waiting("importer")
@@ -526,6 +536,7 @@ def pid_of(words: str, folder: Path) -> int:
     raise AssertionError(f"no process {words}")
 
 
+@pytest.mark.long
 def test_two_demos_run_side_by_side(start_demo: Callable[..., Demo]) -> None:
     first, second = start_demo("--pace", "50"), start_demo("--pace", "50")
 
@@ -536,6 +547,7 @@ def test_two_demos_run_side_by_side(start_demo: Callable[..., Demo]) -> None:
     second.hear("importer", "Using PostgreSQL")
 
 
+@pytest.mark.long
 def test_the_users_own_settings_have_no_say(start_demo: Callable[..., Demo], tmp_path: Path) -> None:
     home = tmp_path / "home-of-the-user"
     (tmp_path / "gitconfig").write_text("[commit]\n gpgsign = true\n[core]\n hooksPath = /nowhere\n")

@@ -186,6 +186,7 @@ def test_what_was_wanted_in_a_transaction_that_failed_never_runs(bench: Bench) -
     assert (bench.words("a"), bench.words("b")) == ([], ["begun", "done"])
 
 
+@pytest.mark.long
 def test_more_than_a_page_of_flows_all_run(bench: Bench) -> None:
     refs = [f"r{number:03}" for number in range(520)]
     bench.want("work", *refs)
