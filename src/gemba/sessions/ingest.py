@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -40,8 +39,6 @@ _BATCH_LINES = 2_000
 _BATCH_BYTES = 8 * 1024 * 1024
 _RESCAN_SECONDS = 30.0
 _RETRY_SECONDS = 1.0
-_NO_WAIT_SECONDS = 0.001  # what is shorter was none
-_LONGEST_GATHERING = 0.02
 _LONGEST_WORKSPACE = 500  # characters of a stray's; an index has no room for four times as many bytes
 
 log = structlog.get_logger("gemba.ingest")
@@ -79,7 +76,6 @@ class Ingest:
         self._positions: dict[str, Position] | None = None
         self._pending: Pending | None = None  # None: every log may have something new
         self._alone = threading.Lock()  # one reads at a time: whoever follows, or whoever must know all that is there
-        self._last_took = 0.0
         self.trouble: str | None = None
         self.closed_logs: dict[str, str] = {}  # those that cannot be read, and why
         try:
@@ -95,11 +91,7 @@ class Ingest:
     def follow(self, watch: FolderWatch) -> None:
         """One round: wait until a log may have grown, take in a batch. A failing database is tried again."""
         idle = self._pending is not None and not self._pending
-        begun = time.monotonic()
         changed = watch.wait(_RESCAN_SECONDS if idle else _RETRY_SECONDS if self.trouble else 0)
-        if idle and changed and time.monotonic() - begun < _NO_WAIT_SECONDS:
-            changed = self._gather(watch, changed)
-        begun = time.monotonic()
         try:
             with self._alone:
                 if changed is None or (idle and not changed):
@@ -108,21 +100,11 @@ class Ingest:
                     _add(self._pending, changed)
                 self.take_batch()
             self.trouble = None
-            self._last_took = time.monotonic() - begun
         except REFUSALS as error:
             reason = reason_of(error)
             if reason != self.trouble:  # said once, not at every attempt
                 log.warning("frames wait in their logs: the database refuses them", reason=reason)
             self.trouble = reason
-
-    def _gather(self, watch: FolderWatch, changed: set[str]) -> set[str] | None:
-        """In a storm, where news is there before anybody waits for it: more of it, for as long as the last batch took.
-
-        A frame by itself costs nearly as much as a hundred together, and nobody else could write meanwhile.
-        """
-        time.sleep(min(self._last_took, _LONGEST_GATHERING))
-        more = watch.wait(0)
-        return None if more is None else changed | more
 
     def drain(self) -> int:
         """Take in everything that is new now; how many frames that was."""
