@@ -32,6 +32,11 @@ def rfc3339(moment: int) -> str:
     return (_EPOCH + timedelta(microseconds=moment)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def told(moment: int | None) -> str | None:
+    """The same of a moment that may not have come."""
+    return None if moment is None else rfc3339(moment)
+
+
 def parse_past(text: str, now: int) -> int:
     """When a text says that something happened; without a usable clock, or with one that runs ahead, now."""
     return min(parse(text) or now, now)

@@ -110,7 +110,7 @@ def diagnose(app: App) -> Diagnosis:
     worst: Status = "fail" if any(c.status == "fail" for c in checks) else "ok"
     if worst == "ok" and any(c.status == "warn" for c in checks):
         worst = "warn"
-    started = None if app.started_at is None else clock.rfc3339(app.started_at)
+    started = clock.told(app.started_at)
     executors = [Executor(id, where, clock.rfc3339(at)) for id, where, at in running]
     name = storable(app.workspace.root.name)
     return Diagnosis(worst, checks, counters, name, gemba.__version__, started, executors)

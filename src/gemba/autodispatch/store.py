@@ -70,6 +70,6 @@ def view(row: Row[Any]) -> AutoStart:
         dispatch_id=row.dispatch_id,
         trouble=row.trouble,
         created_at=clock.rfc3339(row.created_at),
-        started_at=None if row.started_at is None else clock.rfc3339(row.started_at),
-        ended_at=None if row.ended_at is None else clock.rfc3339(row.ended_at),
+        started_at=clock.told(row.started_at),
+        ended_at=clock.told(row.ended_at),
     )

@@ -248,8 +248,8 @@ def view(row: Row[Any]) -> Rule:
         answer=msgspec.json.decode(row.answer, type=Answer),
         source=row.source,
         uses=row.uses,
-        last_used_at=None if row.last_used_at is None else clock.rfc3339(row.last_used_at),
-        revoked_at=None if row.revoked_at is None else clock.rfc3339(row.revoked_at),
+        last_used_at=clock.told(row.last_used_at),
+        revoked_at=clock.told(row.revoked_at),
         revoked_by=row.revoked_by,
     )
 

@@ -399,12 +399,12 @@ def view(
         schema=schema_of(row),
         bead_id=row.bead_id,
         waiting=is_waited_for(row, clock.now()),
-        waiting_until=_time(row.waiting_until),
+        waiting_until=clock.told(row.waiting_until),
         opened_at=clock.rfc3339(row.opened_at),
         received_at=clock.rfc3339(row.received_at),
-        seen_at=_time(row.seen_at),
+        seen_at=clock.told(row.seen_at),
         changed_at=clock.rfc3339(row.changed_at),
-        snoozed_until=_time(row.snoozed_until),
+        snoozed_until=clock.told(row.snoozed_until),
         cwd=row.cwd,
         worktree=row.worktree,
         commit=row.commit_hash,
@@ -415,19 +415,15 @@ def view(
         precedent=precedent,
         policy=None if row.policy is None else policy_of(row).name,
         reminders=row.reminders,
-        expires_at=_time(row.expires_at),
+        expires_at=clock.told(row.expires_at),
         proposal=None if row.proposal is None else msgspec.json.decode(row.proposal, type=Proposal),
-        held_until=_time(row.held_until),
+        held_until=clock.told(row.held_until),
         late=row.late,
         turn_session=row.turn_session,
         attempts=row.attempts,
-        next_attempt_at=_time(row.next_attempt_at),
+        next_attempt_at=clock.told(row.next_attempt_at),
         resolution=_resolution(row),
     )
-
-
-def _time(moment: int | None) -> str | None:
-    return None if moment is None else clock.rfc3339(moment)
 
 
 def _resolution(row: Row[Any]) -> Resolution | None:

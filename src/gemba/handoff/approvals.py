@@ -230,17 +230,13 @@ def view(row: Row[Any]) -> Approval:
         set_id=row.set_id,
         position=row.position,
         superseded_by=row.superseded_by,
-        decided_at=_time(row.decided_at),
+        decided_at=clock.told(row.decided_at),
         decided_by=row.decided_by,
         confirmed_by=row.confirmed_by,
         decision_reason=row.decision_reason,
         escalation_id=row.escalation_id,
         grant_state=None if row.grant_state is None else GrantState(row.grant_state),
-        consumed_at=_time(row.consumed_at),
+        consumed_at=clock.told(row.consumed_at),
         outcome=row.outcome,
-        outcome_at=_time(row.outcome_at),
+        outcome_at=clock.told(row.outcome_at),
     )
-
-
-def _time(moment: int | None) -> str | None:
-    return None if moment is None else clock.rfc3339(moment)

@@ -217,7 +217,7 @@ def _view(row: Row[Any], envelope: InputEnvelope | None) -> Dispatch:
         turn=row.turn,
         repairs=repairs_of(row),
         accepted_id=row.accepted_id,
-        completed_at=None if row.completed_at is None else clock.rfc3339(row.completed_at),
+        completed_at=clock.told(row.completed_at),
         created_at=clock.rfc3339(row.created_at),
         changed_at=clock.rfc3339(row.changed_at),
         envelope=envelope,

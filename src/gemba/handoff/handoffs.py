@@ -252,7 +252,7 @@ def _view(row: Row[Any], document: dict[str, Any] | None) -> Handoff:
         summary=row.summary,
         escalation_id=row.escalation_id,
         created_at=clock.rfc3339(row.created_at),
-        concluded_at=None if row.concluded_at is None else clock.rfc3339(row.concluded_at),
+        concluded_at=clock.told(row.concluded_at),
         document=document,
     )
 

@@ -149,7 +149,7 @@ def view(row: Row[Any]) -> MemoryView:
         source=row.source,
         warnings=warnings_about(row.type, row.class_, row.body),
         created_at=clock.rfc3339(row.created_at),
-        decided_at=None if row.decided_at is None else clock.rfc3339(row.decided_at),
+        decided_at=clock.told(row.decided_at),
         decided_by=row.decided_by,
         decision_reason=row.decision_reason,
     )

@@ -258,7 +258,7 @@ def _facts(row: Row[Any]) -> dict[str, Any]:
         "repository": row.repository,
         "status": ConsultStatus(row.status),
         "started_at": clock.rfc3339(row.started_at),
-        "ended_at": None if row.ended_at is None else clock.rfc3339(row.ended_at),
+        "ended_at": clock.told(row.ended_at),
         "line_count": row.line_count,
         "line_error_count": row.line_error_count,
         "model": row.model,

@@ -277,7 +277,7 @@ def view(row: Row[Any]) -> Hold:
         reasons=msgspec.json.decode(row.reasons, type=list[str]),
         asked_by=row.asked_by,
         created_at=clock.rfc3339(row.created_at),
-        decided_at=None if row.decided_at is None else clock.rfc3339(row.decided_at),
+        decided_at=clock.told(row.decided_at),
         decided_by=row.decided_by,
         justification=row.justification,
     )

@@ -85,7 +85,7 @@ def change_phase(tx: Transaction, body: ChangePhase) -> ProjectPhase:
 
 
 def _view(row: Row[Any]) -> ProjectPhase:
-    changed_at = None if row.changed_at is None else clock.rfc3339(row.changed_at)
+    changed_at = clock.told(row.changed_at)
     return ProjectPhase(Phase(row.phase), changed_at, row.changed_by)
 
 

@@ -87,7 +87,7 @@ def read(connection: Connection, persona_id: str) -> PersonaAuthority:
 
 
 def _view(row: Row[Any]) -> PersonaAuthority:
-    at = None if row.revoked_at is None else clock.rfc3339(row.revoked_at)
+    at = clock.told(row.revoked_at)
     return PersonaAuthority(row.persona_id, row.revoked_at is not None, at, row.revoked_by, row.reason)
 
 

@@ -403,22 +403,18 @@ def _run_view(row: Row[Any]) -> RunView:
         dispatch_id=row.dispatch_id,
         wanted=row.wanted,
         started_by=row.started_by,
-        started_at=_time(row.started_at),
-        ended_at=_time(row.ended_at),
+        started_at=clock.told(row.started_at),
+        ended_at=clock.told(row.ended_at),
         code=row.code,
         signal=row.signal,
         trouble=row.trouble,
         unsaved=None if row.seen_at is None else Unsaved(row.dirty, row.unmerged, clock.rfc3339(row.seen_at)),
-        released_at=_time(row.released_at),
+        released_at=clock.told(row.released_at),
         kept_as=row.kept_as,
-        cleared_at=_time(row.cleared_at),
+        cleared_at=clock.told(row.cleared_at),
     )
 
 
 def _usage(row: Row[Any]) -> Usage | None:
     told = (row.tokens_in, row.tokens_out, row.cost_usd_micros)
     return None if set(told) == {None} else Usage(*told)
-
-
-def _time(moment: int | None) -> str | None:
-    return None if moment is None else clock.rfc3339(moment)

@@ -24,8 +24,8 @@ def context_of(row: Row[Any]) -> dict[str, Any]:
     thresholds = thresholds_of(row)
     return {
         "sprint_id": row.id,
-        "started_at": None if row.started_at is None else clock.rfc3339(row.started_at),
-        "ends_at": None if row.ends_at is None else clock.rfc3339(row.ends_at),
+        "started_at": clock.told(row.started_at),
+        "ends_at": clock.told(row.ends_at),
         "token_budget": row.token_budget,
         "tokens_used": row.tokens_used,
         "burn_thresholds": {name: getattr(thresholds, name) for name in ("inform", "warn", "stop")},

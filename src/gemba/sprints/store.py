@@ -139,17 +139,13 @@ def _short(row: Row[Any], counts: tuple[int, int]) -> dict[str, Any]:
         "created_by": row.created_by,
         "updated_at": clock.rfc3339(row.updated_at),
         "updated_by": row.updated_by,
-        "started_at": _time(row.started_at),
-        "ends_at": _time(row.ends_at),
-        "closed_at": _time(row.closed_at),
+        "started_at": clock.told(row.started_at),
+        "ends_at": clock.told(row.ends_at),
+        "closed_at": clock.told(row.closed_at),
         "closed_by": row.closed_by,
         "close_reason": row.close_reason,
         "version": row.version,
     }
-
-
-def _time(moment: int | None) -> str | None:
-    return None if moment is None else clock.rfc3339(moment)
 
 
 # ---- changing --------------------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ def _short(row: Row[Any], now: int) -> dict[str, Any]:
         "created_by": row.created_by,
         "updated_at": clock.rfc3339(row.updated_at),
         "updated_by": row.updated_by,
-        "closed_at": None if row.closed_at is None else clock.rfc3339(row.closed_at),
+        "closed_at": clock.told(row.closed_at),
         "closed_by": row.closed_by,
         "close_reason": row.close_reason,
         "ratified": None if row.ratified_at is None else Ratified(clock.rfc3339(row.ratified_at), row.ratified_by),
