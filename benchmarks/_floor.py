@@ -7,7 +7,7 @@ import random
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ from gemba.sessions.backends.backend import RunFolder
 from gemba.sessions.backends.run_folder import stop_kept
 from gemba.testing import retry_until
 from tests.fixtures.cluster import temporary_cluster
+from tests.fixtures.machine import DISTURBED, Stolen
 from tests.fixtures.servers import RunningServer
 
 DATABASES = ("SQLite", "PostgreSQL")
+ROUNDS = 3
 
 _TOLD_TO_END = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -30,6 +32,23 @@ _WORDS = (
     "source state step store stream table task test thread timeout token tool type update user value version worker"
 )
 _draw = random.Random(0)
+
+
+def any_round(measure: Callable[[int], bool]) -> bool:
+    """Is a round within its limit? What else the machine does can only make it slower, so one past it is measured
+    again, at most twice; one in which the machine's host gave it to others says nothing, and is not counted."""
+    counted = 0
+    for number in range(2 * ROUNDS):
+        stolen = Stolen()
+        if measure(number):
+            return True
+        if (share := stolen.share) < DISTURBED:
+            counted += 1
+        else:
+            print(f"{'':<12}not counted: {share:.0%} of the machine went to others", flush=True)
+        if counted == ROUNDS:
+            break
+    return False
 
 
 @contextmanager

@@ -185,7 +185,7 @@ class App:
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
         self.records = Records(database, home, self.origin)
-        database.on_commit.append(self.signal.tell)
+        database.on_commit.append(lambda _: self.signal.tell())
 
     @classmethod
     def open(cls, workspace: Workspace, settings: Settings, home: Path) -> App:
@@ -265,7 +265,7 @@ class App:
         self.started_at = clock.now()
         hub = Hub(self.database)
         await hub.start()
-        self.database.on_commit.append(hub.nudge)
+        self.database.on_commit.append(hub.tell)
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
@@ -293,7 +293,7 @@ class App:
                 for task in tasks:
                     task.cancel()
         finally:
-            self.database.on_commit.remove(hub.nudge)
+            self.database.on_commit.remove(hub.tell)
 
     async def _run_flows(self, hub: Hub, engine_type: type[Engine]) -> None:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -42,12 +43,12 @@ async def streaming(app: App) -> AsyncIterator[tuple[sse.Stream, Hub]]:
     """The endpoint, over a hub that moves events."""
     made = Hub(app.database)
     await made.start()
-    app.database.on_commit.append(made.nudge)
+    app.database.on_commit.append(made.tell)
     moving = asyncio.create_task(made.run())
     try:
         yield sse.Stream(app, made), made
     finally:
-        app.database.on_commit.remove(made.nudge)
+        app.database.on_commit.remove(made.tell)
         moving.cancel()
 
 
@@ -337,6 +338,26 @@ def test_a_reader_that_does_not_read_is_cut_off_and_holds_up_nobody(api: Api, mo
         except ConnectionResetError:
             pass
         assert size < many * len(big) / 2
+
+
+@pytest.mark.parametrize(("version", "framed"), [("1.0", False), ("1.1", True)])
+def test_a_stream_is_framed_as_its_protocol_says(api: Api, version: str, framed: bool) -> None:
+    address = urlsplit(api.url)
+    request = f"GET /api/events HTTP/{version}\r\nHost: {address.netloc}\r\nAuthorization: Bearer {api.token}\r\n\r\n"
+    with closing(socket.create_connection((address.hostname, address.port), timeout=30)) as reader:
+        reader.sendall(request.encode())
+        read = b""
+        while b": connected\n\n" not in read:
+            read += reader.recv(1 << 16)
+        emit(api, "filler")
+        body = b""
+        while b"\n\n" not in body:
+            body += reader.recv(1 << 16)
+
+    before, _, event = body.partition(b"id: 1\nevent: filler\ndata: {")
+    assert event
+    assert (b"transfer-encoding: chunked" in read.lower()) is framed
+    assert bool(re.search(rb"[0-9a-f]+\r\n$", before)) is framed
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -98,14 +98,14 @@ class Bench:
     async def _run(self, engine: Engine, started: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -> None:
         hub, ended = Hub(self.database), asyncio.Event()
         await hub.start()
-        self.database.on_commit.append(hub.nudge)
+        self.database.on_commit.append(hub.tell)
         filling = asyncio.create_task(hub.run())
         try:
             async with engine.running(hub):
                 started.set_result((asyncio.get_running_loop(), ended))
                 await ended.wait()
         finally:
-            self.database.on_commit.remove(hub.nudge)
+            self.database.on_commit.remove(hub.tell)
             filling.cancel()
 
     def want(self, name: str, *refs: str, origin: str | None = None, **args: Any) -> None:

@@ -189,7 +189,7 @@ def test_two_databases_on_the_same_store_share_the_sequence(database: Database, 
 
 def test_a_transaction_that_fails_leaves_neither_change_nor_event_and_tells_nobody(database: Database) -> None:
     told: list[str] = []
-    database.on_commit.append(lambda: told.append("told"))
+    database.on_commit.append(lambda events: told.extend(event.name for event in events))
 
     def change_and_fail() -> None:
         with database.transaction() as tx:
@@ -204,7 +204,7 @@ def test_a_transaction_that_fails_leaves_neither_change_nor_event_and_tells_nobo
     with database.transaction() as tx:
         change(tx, "x")
         tx.emit(Draft("a", {}))
-    assert (changes(database), read(database), told) == (1, [(1, "a")], ["told"])
+    assert (changes(database), read(database), told) == (1, [(1, "a")], ["a"])
 
 
 def test_an_event_that_cannot_be_stored_undoes_its_change(database: Database) -> None:
@@ -248,7 +248,7 @@ def test_a_read_changes_nothing(database: Database) -> None:
 
 def test_a_commit_without_events_tells_nobody(database: Database) -> None:
     told: list[str] = []
-    database.on_commit.append(lambda: told.append("told"))
+    database.on_commit.append(lambda events: told.extend(event.name for event in events))
     with database.transaction() as tx:
         change(tx, "x")
 

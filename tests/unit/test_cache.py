@@ -29,7 +29,7 @@ async def hub_of(database: Database) -> Hub:
     """A hub that hears of commits and reads nothing by itself."""
     made = Hub(database)
     await made.start()
-    database.on_commit.append(made.nudge)
+    database.on_commit.append(made.tell)
     return made
 
 

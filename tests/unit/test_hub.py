@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import pytest
@@ -33,12 +33,12 @@ async def running(database: Database) -> AsyncIterator[Hub]:
     """A hub that moves events, as in a server."""
     made = Hub(database)
     await made.start()
-    database.on_commit.append(made.nudge)
+    database.on_commit.append(made.tell)
     moving = asyncio.create_task(made.run())
     try:
         yield made
     finally:
-        database.on_commit.remove(made.nudge)
+        database.on_commit.remove(made.tell)
         moving.cancel()
         with suppress(asyncio.CancelledError):
             await moving
@@ -71,6 +71,36 @@ async def test_a_reader_gets_what_comes_after_its_place_in_order(database: Datab
         found, seen = await made.read(seen, 2)
         assert ([event.name for event in found], seen) == (["c"], 4)
         assert await made.read(seen, 2) == ([], 4)
+
+
+async def test_what_this_process_committed_is_not_read_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(database) as made:
+        monkeypatch.setattr(events, "read_after", None)
+        emit(database, "a", "b")
+        emit(database, "c")
+        await made.beyond(2)
+
+        assert [(event.id, event.name) for event in await read_all(made, 0)] == [(1, "a"), (2, "b"), (3, "c")]
+
+
+async def test_commits_that_are_told_in_another_order_come_in_their_own(database: Database) -> None:
+    told: list[Sequence[Event]] = []
+    database.on_commit.append(told.append)
+    async with running(database) as made:
+        database.on_commit.remove(made.tell)
+        for name in "abcd":
+            emit(database, name)
+        first, second, third, fourth = told
+        for one in (second, first, second, fourth, third):
+            made.tell(one)
+            await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            await made.beyond(3)
+
+        assert [event.name for event in await read_all(made, 0)] == ["a", "b", "c", "d"]
+        database.on_commit.append(made.tell)
 
 
 async def test_a_reader_from_before_the_hub_began_is_served_from_the_log(database: Database) -> None:
@@ -255,7 +285,7 @@ def test_whatever_the_ring_holds_a_reader_gets_the_same(
 async def test_a_version_is_another_one_as_soon_as_a_commit_is_told(database: Database) -> None:
     made = Hub(database)
     await made.start()
-    database.on_commit.append(made.nudge)
+    database.on_commit.append(made.tell)
     before = made.version
     assert made.version == before
 

@@ -233,13 +233,13 @@ async def test_a_row_that_cannot_be_read_ends_its_wait_with_that() -> None:
 async def hub_of(database: Database, waits: Waits) -> AsyncIterator[Hub]:
     hub = Hub(database)
     await hub.start()
-    database.on_commit.append(hub.nudge)
+    database.on_commit.append(hub.tell)
     tasks = [asyncio.create_task(hub.run()), asyncio.create_task(waits.run(hub))]
     await idle()
     try:
         yield hub
     finally:
-        database.on_commit.remove(hub.nudge)
+        database.on_commit.remove(hub.tell)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

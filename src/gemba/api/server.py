@@ -23,7 +23,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import h11
 import msgspec
 import uvicorn
 from h11._writers import ChunkedWriter
@@ -33,6 +32,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 import gemba
 from gemba import clock
 from gemba.api.asgi import make_asgi
+from gemba.api.stream import SHORT_WAY
 from gemba.app import App
 from gemba.config import Workspace
 from gemba.errors import Unusable
@@ -120,19 +120,6 @@ class ServerFile(msgspec.Struct, frozen=True):
     version: str
 
 
-class _Connection(h11.Connection):
-    """With a short way for the next part of a body in chunks, which a crowd of streams writes all the time."""
-
-    def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
-        if type(event) is h11.Data and event.data and self.our_state is h11.SEND_BODY and self._in_chunks:
-            return [b"%x\r\n" % len(event.data), event.data, b"\r\n"]
-        return super().send_with_data_passthrough(event)
-
-    @property
-    def _in_chunks(self) -> bool:
-        return type(self._writer) is ChunkedWriter
-
-
 class Protocol(H11Protocol):
     """One connection. A client that has stopped reading is cut off; otherwise it would be waited for for ever."""
 
@@ -141,7 +128,21 @@ class Protocol(H11Protocol):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        self.conn = _Connection(h11.SERVER, self.conn._max_incomplete_event_size)
+        whole_way = self.app
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            await whole_way({**scope, SHORT_WAY: self.write_part}, receive, send)
+
+        self.app = app
+
+    async def write_part(self, part: bytes) -> None:
+        """The next part of a body whose length nobody knows, as the protocol frames it."""
+        cycle: RequestResponseCycle = self.cycle
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if not cycle.disconnected:
+            in_chunks = type(self.conn._writer) is ChunkedWriter  # else an HTTP/1.0 client, which reads to the end
+            self.transport.write(b"%x\r\n%b\r\n" % (len(part), part) if in_chunks else part)
 
     def pause_writing(self) -> None:
         super().pause_writing()

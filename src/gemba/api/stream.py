@@ -14,12 +14,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import msgspec
 import structlog
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from gemba.api.decode import decode_query
 from gemba.app import App
@@ -30,6 +31,7 @@ from gemba.store.database import REFUSALS, reason_of
 from gemba.store.hub import Hub
 
 HEARTBEAT_SECONDS = 15.0
+SHORT_WAY = "gemba.write_part"  # in a scope, what writes the next part of a response that has begun
 
 _MEDIA_TYPE = "text/event-stream"
 _BURST = 50
@@ -54,6 +56,25 @@ class EventQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Reading = tuple[list[bytes], int]  # what to send, and the id up to which everything has been seen then
+
+
+class EventStream(StreamingResponse):
+    """What a crowd is written all the time goes past the layers that only the beginning of a response concerns."""
+
+    _write: Callable[[bytes], Awaitable[None]] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._write = scope.get(SHORT_WAY)
+        await super().__call__(scope, receive, send)
+
+    async def stream_response(self, send: Send) -> None:
+        if self._write is None:
+            await super().stream_response(send)
+            return
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for part in self.body_iterator:
+            await self._write(bytes(part))  # type: ignore[arg-type]
+        await send({"type": "http.response.body", "body": b""})
 
 
 class Stream:
@@ -91,7 +112,7 @@ class Stream:
             after = last if after is None else after
         # The proxies that hold back what they pass on know this header.
         headers = {"X-Accel-Buffering": "no"}
-        return StreamingResponse(self._events(beginning, after, wanted), headers=headers, media_type=_MEDIA_TYPE)
+        return EventStream(self._events(beginning, after, wanted), headers=headers, media_type=_MEDIA_TYPE)
 
     async def _events(self, beginning: bytes, seen: int, wanted: Filter) -> AsyncIterator[bytes]:
         self._open += 1

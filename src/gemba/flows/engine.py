@@ -215,12 +215,16 @@ class Engine:
         await self._begin_missing()
         while not hub.closed:
             seen = hub.last
-            while due := _due(waiting := await self._read(partial(wanted.to_start, origin=self._origin))):
+            waiting = await self._read(partial(wanted.to_start, origin=self._origin))
+            if due := _due(waiting):
                 for flow in due:
                     await self._begin(flow)
                 await self._change(partial(wanted.mark_started, ids=[flow.id for flow in due]))
+            if due and len(waiting) == wanted.PAGE:
+                continue  # there may be more
+            resting = [flow for flow in waiting if flow not in due]
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_rest(waiting)):
+                async with asyncio.timeout(_rest(resting)):
                     await hub.wait_for(seen, self._news)
 
     async def _begin_missing(self) -> None:

@@ -55,7 +55,7 @@ flows = Table(
 
 LONGEST_REST = 60 * clock.SECOND
 
-_PAGE = 500
+PAGE = 500
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -104,7 +104,7 @@ def unwant(tx: Transaction, id: str) -> None:
 
 def to_start(connection: Connection, origin: str) -> list[Wanted]:
     """The first of those that nobody has started and that this origin can run; some may rest."""
-    query = select(flows).where(~flows.c.started, _can_run(origin)).order_by(flows.c.at, flows.c.id).limit(_PAGE)
+    query = select(flows).where(~flows.c.started, _can_run(origin)).order_by(flows.c.at, flows.c.id).limit(PAGE)
     return [_wanted(row) for row in connection.execute(query)]
 
 
@@ -150,7 +150,7 @@ def run_again(tx: Transaction, id: str, run: int, trouble: str) -> Wanted | None
 
 def troubled(connection: Connection) -> list[tuple[str, str]]:
     """Flows whose last run failed, and how."""
-    query = select(flows.c.id, flows.c.trouble).where(flows.c.trouble.is_not(None)).limit(_PAGE)
+    query = select(flows.c.id, flows.c.trouble).where(flows.c.trouble.is_not(None)).limit(PAGE)
     return [(row.id, row.trouble) for row in connection.execute(query)]
 
 

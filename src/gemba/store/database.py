@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import math
 import os
 import re
+import secrets
 import sqlite3
 import threading
 import time
@@ -39,14 +41,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, ExceptionContext, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.dml import ReturningInsert
 
 from gemba import clock
 from gemba.errors import GembaError, Invalid, Unusable
-from gemba.event import Draft
+from gemba.event import Draft, Event
 from gemba.operators import OPERATOR
 from gemba.store import events
 
@@ -54,6 +56,9 @@ _BUSY_SECONDS = 30
 _CLOSING_SECONDS = 2.0
 _LOOK_SECONDS = 0.01
 _BULK = 5_000  # rows of one statement, where there are very many
+_KEPT_CONNECTIONS = 16  # to PostgreSQL, once they were needed: to make one takes longer than what it is made for
+_REST_SECONDS = 1.0
+_USED = "gemba_used"  # when a connection was given back
 _MANY = 10  # rows that are worth a statement of their own kind
 _DEADLOCK, _DEADLOCKS = "40P01", 3  # the state that PostgreSQL gives it, and how many are borne
 _NUL = re.compile(r"cannot contain NUL")
@@ -207,7 +212,8 @@ class Database:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.on_commit: list[Callable[[], None]] = []
+        self.on_commit: list[Callable[[Sequence[Event]], None]] = []  # told of what was committed, in any thread
+        self.name = secrets.token_hex(8)  # by which others tell its commits from their own
         self.surroundings: dict[str, Any] = {}
         self._one_writer = threading.Lock() if self.is_sqlite else None
         # SQLite's readers see one state anyway.
@@ -263,7 +269,7 @@ class Database:
                 leave(transaction)
             for finish in transaction.at_end:
                 finish()
-            told = events.append(connection, transaction.now, transaction.drafts)
+            told = events.append(connection, transaction.now, transaction.drafts, self.name)
         for remember in transaction.committed:
             try:
                 remember()
@@ -271,12 +277,12 @@ class Database:
                 log.exception("something that follows a commit failed")  # the change itself stands
         if told:
             for tell in self.on_commit:
-                tell()
+                tell(told)
 
     def engine_beside(self, file: Path) -> Engine:
         """An engine for a library that keeps tables of its own: a second SQLite file, or the same PostgreSQL server."""
         if not self.is_sqlite:
-            return create_engine(self.engine.url, pool_pre_ping=True, **_QUIET)
+            return _pooled_engine(self.engine.url)
         _make_private(str(file))
         engine = create_engine(URL.create("sqlite", database=str(file)), connect_args=_SQLITE, **_QUIET)
 
@@ -340,9 +346,29 @@ def explained(what: str) -> Iterator[None]:
         raise Unusable(f"{what}: {reason[0] if reason else error.__class__.__name__}", code="database") from error
 
 
-def _postgresql_engine(url: URL) -> Engine:
+def _pooled_engine(url: URL) -> Engine:
+    """Connections to PostgreSQL: the one that was used last is used next, and knows the statements already."""
     # No limit of its own: the number of threads is one already, and a thread that finds no connection would fail.
-    engine = create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=-1, **_QUIET)
+    engine = create_engine(url, pool_size=_KEPT_CONNECTIONS, max_overflow=-1, pool_use_lifo=True, **_QUIET)
+
+    @event.listens_for(engine, "checkin")
+    def note(_connection: object, entry: ConnectionPoolEntry) -> None:
+        entry.info[_USED] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def check(connection: Any, entry: ConnectionPoolEntry, _out: object) -> None:
+        """One that has rested may be of a server that is gone. To ask each time would take as long as a small query."""
+        if time.monotonic() - entry.info.get(_USED, math.inf) > _REST_SECONDS:
+            try:
+                engine.dialect.do_ping(connection)
+            except engine.dialect.loaded_dbapi.Error:
+                raise DisconnectionError from None
+
+    return engine
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    engine = _pooled_engine(url)
 
     @event.listens_for(engine, "handle_error")
     def explain(context: ExceptionContext) -> None:

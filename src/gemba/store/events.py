@@ -6,7 +6,8 @@ row, whose lock is held until the commit, so no id becomes visible before a smal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
@@ -27,13 +28,13 @@ _take_ids = (
     .values(value=counters.c.value + bindparam("many"))
     .returning(counters.c.value)
 )
-_notify = select(func.pg_notify(CHANNEL, ""))
+_notify = select(func.pg_notify(CHANNEL, bindparam("by")))
 
 
-def append(connection: Connection, at: int, drafts: Sequence[Draft]) -> int:
-    """Store the drafts in order; the last id, or 0 when there was nothing to store."""
+def append(connection: Connection, at: int, drafts: Sequence[Draft], by: str = "") -> list[Event]:
+    """Store the drafts in order; the events that they are then. `by` is told to those who listen for a commit."""
     if not drafts:
-        return 0
+        return []
     last: int = connection.execute(_take_ids, {"many": len(drafts)}).scalar_one()
     first = last - len(drafts) + 1
     rows = [
@@ -49,8 +50,8 @@ def append(connection: Connection, at: int, drafts: Sequence[Draft]) -> int:
     ]
     connection.execute(insert(events), rows)
     if connection.dialect.name == "postgresql":
-        connection.execute(_notify)
-    return last
+        connection.execute(_notify, {"by": by})
+    return [_event(row) for row in rows]
 
 
 def last_id(connection: Connection) -> int:
@@ -80,10 +81,12 @@ def read_after(connection: Connection, after: int, limit: int, wanted: Filter = 
         query = query.where(events.c.session_id == wanted.session_id)
     if wanted.ref is not None:
         query = query.where(events.c.ref == wanted.ref)
-    return [
-        Event(row.id, clock.rfc3339(row.at), row.name, row.session_id, row.ref, msgspec.Raw(row.payload.encode()))
-        for row in connection.execute(query)
-    ]
+    return [_event(row) for row in connection.execute(query).mappings()]
+
+
+def _event(row: Mapping[Any, Any]) -> Event:
+    payload = msgspec.Raw(row["payload"].encode())
+    return Event(row["id"], clock.rfc3339(row["at"]), row["name"], row["session_id"], row["ref"], payload)
 
 
 def prune(connection: Connection, *, older_than: int, keep_at_most: int) -> int:

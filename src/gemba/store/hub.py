@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -25,7 +26,7 @@ log = structlog.get_logger("gemba.hub")
 
 
 class Hub:
-    """One per process. `nudge` may be called from any thread; everything else belongs to the event loop."""
+    """One per process. `tell` and `nudge` may be called from any thread; everything else belongs to the event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,11 +39,18 @@ class Hub:
         self._nudge = object()
         self.last = 0
 
+    def tell(self, committed: Sequence[Event]) -> None:
+        """Say that the log has grown by these."""
+        self._call(lambda: self._take(committed))
+
     def nudge(self) -> None:
         """Say that the log may have grown."""
+        self._call(self._nudged.set)
+
+    def _call(self, step: Callable[[], object]) -> None:
         self._nudge = object()
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._nudged.set)
+            self._loop.call_soon_threadsafe(step)
 
     async def start(self) -> None:
         """Begin at the end of the log: what came before is read from the database by those who want it."""
@@ -109,23 +117,33 @@ class Hub:
         """Is everything after this id in the ring? Of what is not, retention may have taken some."""
         return bool(self._ring) and self._ring[0].id <= after + 1
 
+    def _take(self, committed: Sequence[Event]) -> None:
+        """What comes next needs no reading. After something that is still to come, it is read with that."""
+        if committed[0].id == self.last + 1:
+            self._add(committed)
+        elif committed[-1].id > self.last:
+            self._nudged.set()
+
     async def _catch_up(self) -> None:
         while True:
             page = await asyncio.to_thread(self._read_page, self.last, _PAGE, ALL)
-            if page and page[0].id != self.last + 1:
-                # Retention was quicker than we: the ring has no holes, so it begins anew.
-                self._ring.clear()
-                self._ring_bytes = 0
-            for event in page:
-                self._ring.append(event)
-                self._ring_bytes += len(bytes(event.payload))
-            while len(self._ring) > _RING_EVENTS or (self._ring_bytes > _RING_BYTES and len(self._ring) > 1):
-                self._ring_bytes -= len(bytes(self._ring.popleft().payload))
-            if page:
-                self.last = page[-1].id
-                self._wake()
+            if new := [event for event in page if event.id > self.last]:  # some may have come meanwhile
+                self._add(new)
             if len(page) < _PAGE:
                 return
+
+    def _add(self, new: Sequence[Event]) -> None:
+        if new[0].id != self.last + 1:
+            # Retention was quicker than we: the ring has no holes, so it begins anew.
+            self._ring.clear()
+            self._ring_bytes = 0
+        for event in new:
+            self._ring.append(event)
+            self._ring_bytes += len(bytes(event.payload))
+        while len(self._ring) > _RING_EVENTS or (self._ring_bytes > _RING_BYTES and len(self._ring) > 1):
+            self._ring_bytes -= len(bytes(self._ring.popleft().payload))
+        self.last = new[-1].id
+        self._wake()
 
     def _wake(self) -> None:
         self._news.set()

@@ -32,7 +32,7 @@ class Signal(Protocol):
         """Say that this process has committed; from any thread."""
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """Call `heard` whenever another process has committed, and perhaps when this one has, until cancelled."""
+        """Call `heard` whenever another process has committed, and now and then, until cancelled."""
 
     def close(self) -> None:
         """Give back what it holds; nothing is told afterwards."""
@@ -122,8 +122,9 @@ class PostgresSignal:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     while True:
                         heard()
-                        async for _ in connection.notifies(timeout=_AT_LEAST_EVERY):
-                            heard()
+                        async for notice in connection.notifies(timeout=_AT_LEAST_EVERY):
+                            if notice.payload != self._database.name:
+                                heard()
             except psycopg.Error as error:
                 log.warning("database signal lost, connecting again", reason=str(error).strip())
             await asyncio.sleep(1)
