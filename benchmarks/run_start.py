@@ -4,8 +4,9 @@ A start is over when the agent runs; a whole run when it has read an empty promp
 keeper with it. Each may cost at most four bare starts: of one run the processor's time is counted, which a busy machine
 does not change; of 50 at once, on as many threads, the time until all are there. `50 sessions` are those of a server,
 from the first of as many requests at once until it has written down of each that its agent runs; all work in the
-workspace itself, since what a worktree costs is git's. The ratio of medians is judged, of rounds in turn with the bare
-ones.
+workspace itself, since what a worktree costs is git's. The first of them have told of their work and ended by then, and
+the server has taken that in beside: they may cost twice as much. The ratio of medians is judged, of rounds in turn with
+the bare ones.
 Exits 1 past a limit. Run as `python -m benchmarks.run_start [RUNS]`.
 """
 
@@ -30,6 +31,7 @@ RUNS = 30
 CROWDS = 3
 CROWD = 50
 LIMIT = 4.0
+LIMIT_SERVER = 8.0
 
 _BARE = [sys.executable, "-c", "pass"]
 _AGENT = (sys.executable, "-m", "gemba.sessions.builtin")
@@ -142,19 +144,19 @@ def main(runs: int) -> int:
         found = [_report("processor", measure_alone(floor, runs)), _report("clock", measure_crowds(floor))]
     for database in DATABASES:
         with running_server(database) as server:
-            found.append(_report("clock", measure_sessions(server, database)))
+            found.append(_report("clock", measure_sessions(server, database), LIMIT_SERVER))
     return max(found)
 
 
-def _report(by: str, times: dict[str, list[float]]) -> int:
+def _report(by: str, times: dict[str, list[float]], limit: float = LIMIT) -> int:
     medians = {name: statistics.median(taken) for name, taken in times.items()}
     base = next(iter(medians.values()))
     print(f"{'by the ' + by:<26}{'median ms':>12}{'ratio':>9}{'limit':>9}  verdict")
     for name, median in medians.items():
         ratio = median / base
-        verdict = "within" if ratio < LIMIT else "TOO SLOW"
-        print(f"{name:<26}{median * 1000:>12.1f}{ratio:>9.2f}{LIMIT:>9.2f}  {verdict}", flush=True)
-    return int(any(median / base >= LIMIT for median in medians.values()))
+        verdict = "within" if ratio < limit else "TOO SLOW"
+        print(f"{name:<26}{median * 1000:>12.1f}{ratio:>9.2f}{limit:>9.2f}  {verdict}", flush=True)
+    return int(any(median / base >= limit for median in medians.values()))
 
 
 if __name__ == "__main__":
