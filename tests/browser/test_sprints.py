@@ -96,6 +96,10 @@ def test_what_is_used_comes_in_live_and_a_raised_budget_lets_work_go_on(desk: De
     expect(page.get_by_text("120 % used: 1,200 of 1,000 tokens. Past its stop")).to_be_visible()
     expect(page.get_by_role("region", name="Nothing new is begun")).to_contain_text("raise its budget, or close it")
     expect(page.locator(".screen-head")).to_contain_text("held")
+    for place in ("Board", "Coach"):
+        desk.go_to(place)
+        expect(page.get_by_role("region", name="Nothing new is begun")).to_contain_text("raise its budget")
+    desk.open(f"/sprints/{id}")
     assert desk.server.request("PATCH", f"/api/work-items/{work}", {"state": "done"}).status == 200
     expect(page.get_by_text("0 of 1 item left, 200 tokens over the budget")).to_be_visible()
     page.get_by_text("As a table").click()

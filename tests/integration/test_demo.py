@@ -442,7 +442,7 @@ def test_an_agent_hands_its_item_in_and_takes_the_next_that_is_ready(start_demo:
 
 
 def test_the_demos_work_and_its_stories_fit_together() -> None:
-    stories, work = load_stories(), {one.id: one for one in load_work()}
+    stories, work = load_stories(), {one.id: one for one in load_work().item}
 
     assert len(work) >= 30
     for one in work.values():

@@ -80,7 +80,7 @@ def command(folder: str | None, port: int | None, pace: float, seed: int, no_age
 
 def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) -> None:
     """Make the workspace and its past, then serve it with its agents until a signal comes."""
-    stories, project, planned = load_stories(), load_project(), load_work()
+    stories, project, work = load_stories(), load_project(), load_work()
     make_floor(floor, project.commit, stories.values())
     make_workspace(floor.workspace)
     workspace = Workspace(floor.workspace)
@@ -88,7 +88,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
         with (workspace.folder / name).open("a") as settings:
             settings.write(text)
     earlier, sessions = ({name: session_of(floor, story, life) for name, story in stories.items()} for life in (0, 1))
-    write_finished(planned, earlier)
+    write_finished(work.item, earlier)
     write_earlier(earlier.values())
     left = write_past(sessions.values())
     crew = Crew(floor, pace=tempo.pace, seed=tempo.seed, tell=screen.tell)
@@ -99,7 +99,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
             crew.start(stories.values(), left, dispatches)
 
     with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
-        write_work(app, planned, sessions)
+        write_work(app, work, sessions)
         dispatches = write_dispatches(app, sessions.values())
         try:
             serve(app, bind, ready)

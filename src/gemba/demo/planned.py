@@ -1,4 +1,5 @@
-"""The demo's work items: made as of earlier days, moved by the verbs of the API, claimed by the agents that live.
+"""The demo's work items: made as of earlier days, moved by the verbs of the API, claimed by the agents that live; and
+the sprint that some of them are in.
 
 What has been done before has sessions of its own, with what they took, so that there is something to plan by. Called by
 `gemba demo` before it serves.
@@ -6,7 +7,8 @@ What has been done before has sessions of its own, with what they took, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -14,6 +16,8 @@ from gemba import clock
 from gemba.app import App
 from gemba.demo.session import Session
 from gemba.demo.story import read_data
+from gemba.sprints.planning import NewSprint, StartSprint, create_sprint, start_sprint
+from gemba.store.database import Transaction
 from gemba.work.batch import Given, insert_many
 from gemba.work.claiming import ClaimItem, claim_item
 from gemba.work.item import Relation, State
@@ -45,30 +49,49 @@ class Planned(NewItem, frozen=True, forbid_unknown_fields=True, kw_only=True):
     took: int | None = None
 
 
-class _Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Sprint(NewSprint, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is to be done within a budget: begun some days ago, for so many."""
+
+    days_ago: float
+    days: float
+
+
+class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sprint: Sprint
     item: list[Planned]
 
 
-def load_work() -> list[Planned]:
-    return msgspec.convert(read_data("work.toml"), _Work).item
+def load_work() -> Work:
+    return msgspec.convert(read_data("work.toml"), Work)
 
 
-def write_work(app: App, planned: Sequence[Planned], sessions: Mapping[str, Session]) -> None:
+def write_work(app: App, work: Work, sessions: Mapping[str, Session]) -> None:
     """Everything that is planned, in one transaction; `sessions` are those that live, by the names of their agents."""
+    planned = work.item
     with app.database.transaction(_PLANNER) as tx:
         now = tx.now
         tx.now = now - _span(max(one.days_ago for one in planned))
         edges = [(other, Relation.BLOCKS, one.id) for one in planned for other in one.blocked_by]
         insert_many(tx, [_given(one, now) for one in planned], edges)
-        moves = [(move, one) for one in planned for move in one.move]
-        for move, one in sorted(moves, key=lambda each: -each[0].days_ago):
-            tx.now = now - _span(move.days_ago)
-            change = ChangeItem(state=move.state, close_reason=move.reason or msgspec.UNSET)
-            change_item(tx, change, id=one.id)
+        past = [(move.days_ago, partial(_move, tx, move, one.id)) for one in planned for move in one.move]
+        past.append((work.sprint.days_ago, partial(_begin, tx, work.sprint)))
+        for days_ago, happen in sorted(past, key=lambda each: -each[0]):
+            tx.now = now - _span(days_ago)
+            happen()
         tx.now = now
         for one in planned:
             if one.by is not None and one.took is None:
                 claim_item(tx, ClaimItem(owner=sessions[one.by].id, lease_seconds=SHIFT), id=one.id)
+
+
+def _move(tx: Transaction, move: Move, id: str) -> None:
+    change_item(tx, ChangeItem(state=move.state, close_reason=move.reason or msgspec.UNSET), id=id)
+
+
+def _begin(tx: Transaction, sprint: Sprint) -> None:
+    wanted = NewSprint(**{name: getattr(sprint, name) for name in NewSprint.__struct_fields__})
+    made = create_sprint(tx, wanted)
+    start_sprint(tx, StartSprint(clock.rfc3339(tx.now + _span(sprint.days))), id=made.id)
 
 
 def write_finished(planned: Iterable[Planned], earlier: Mapping[str, Session]) -> None:

@@ -5,6 +5,7 @@ import type { WorkBoard, WorkCard, WorkItem, WorkState } from "../api/types";
 import { boardQuery, epicsQuery, movesQuery, readCards, readMoreOf } from "../api/work-queries";
 import { rememberedCard, useParameter } from "../app/routes";
 import { refresh } from "../api/queries";
+import { Holds } from "../sprints/Holds";
 import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
@@ -95,6 +96,7 @@ export function BoardScreen() {
           <Kbd>c</Kbd> New item
         </button>
       </header>
+      <Holds />
       {isMaking && (
         <NewItem
           parent={chosen.parent}

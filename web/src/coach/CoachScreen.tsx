@@ -2,6 +2,7 @@
 import { useRef, useState } from "react";
 import { useParameter } from "../app/routes";
 import { Drawer } from "../consults/Drawer";
+import { Holds } from "../sprints/Holds";
 import { AutoPart } from "./AutoPart";
 import { ConsultList } from "./ConsultList";
 import { OrderForm } from "./OrderForm";
@@ -30,6 +31,7 @@ export function CoachScreen() {
           <h1 tabIndex={-1}>Coach</h1>
           <p>What should be next, and why. Advice changes nothing until you apply it.</p>
         </header>
+        <Holds />
         <p className="start-bar">
           <button
             ref={ask}
