@@ -58,9 +58,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.fuzz)
     part = config.getoption("--part")
     if part is not None:
-        chosen = [item for item in items if _can_wait(item) == (part == "rest")]
-        config.hook.pytest_deselected(items=[item for item in items if _can_wait(item) != (part == "rest")])
-        items[:] = chosen
+        chosen: dict[bool, list[pytest.Item]] = {True: [], False: []}
+        for item in items:
+            chosen[_can_wait(item) == (part == "rest")].append(item)
+        config.hook.pytest_deselected(items=chosen[False])
+        items[:] = chosen[True]
 
 
 def _can_wait(item: pytest.Item) -> bool:

@@ -25,9 +25,8 @@ def test_a_sprint_is_planned_started_changed_and_closed(operator: Operator) -> N
     assert operator.ok("sprint", "start", "1", "--ends", "2199-01-01T00:00:00Z").startswith("started sprint-1: 2 items")
     operator.append("GembaUsage", {"input_tokens": 1_000, "output_tokens": 234, "cost_usd": 0.5}, "s-1")
 
-    retry_until(
-        lambda: made(operator, "sprint", "show")["tokens_used"] == 1_234, timeout=30
-    )  # a server takes it in by itself
+    # A server takes it in by itself.
+    retry_until(lambda: made(operator, "sprint", "show")["tokens_used"] == 1_234, timeout=30)
     shown = made(operator, "sprint", "show")
     assert (shown["tokens_used"], shown["level"], shown["held"]) == (1_234, "stop", True)
     assert shown["burn_thresholds"] == {"inform": 0.5, "warn": 0.7, "stop": 1.0}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, insert, select, update
 
 from gemba import clock
 from gemba.errors import Conflict
@@ -191,14 +191,8 @@ def list_changes(
     connection: Connection, id: str, limit: int, before: int | None
 ) -> tuple[list[SprintChange], int, int | None]:
     """Newest first: (a page, how many there are in all, before which number the next page starts)."""
-    mine = sprint_changes.c.sprint_id == id
-    total: int = connection.execute(select(func.count()).select_from(sprint_changes).where(mine)).scalar_one()
-    query = select(sprint_changes).where(mine).order_by(sprint_changes.c.number.desc()).limit(limit + 1)
-    if before is not None:
-        query = query.where(sprint_changes.c.number < before)
-    found = connection.execute(query).all()
-    page = found[:limit]
-    return [_entry(row) for row in page], total, page[-1].number if len(found) > limit else None
+    page, total, following = rows.latest(connection, sprint_changes.c.sprint_id, id, limit, before)
+    return [_entry(row) for row in page], total, following
 
 
 def _entry(row: Row[Any]) -> SprintChange:

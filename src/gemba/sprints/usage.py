@@ -28,10 +28,10 @@ from gemba.store.database import Transaction
 from gemba.store.lists import among
 from gemba.work.item import Kind
 from gemba.work.items import find_many
+from gemba.work.reach import ancestors
 from gemba.work.tables import items
 
 KINDS: Final = ("session", "task", "epic", "sprint", "persona", "day")
-_HIGHEST: Final = 100  # levels of parents that are looked at
 
 PersonaOf = Callable[[Connection, str], str | None]  # of a session, where it is a consult's
 
@@ -142,15 +142,9 @@ def task_of(connection: Connection, session: str, said: str | None, now: int) ->
 
 def _line_above(connection: Connection, id: str) -> list[tuple[str, str]]:
     """The item and all that it is part of, from below, each with its kind; nothing where there is no such item."""
-    line: list[tuple[str, str]] = []
-    at: str | None = id
-    while at is not None and len(line) < _HIGHEST:
-        row = find_many(connection, [at]).get(at)
-        if row is None:
-            break
-        line.append((row.id, row.kind))
-        at = row.parent
-    return line
+    line = [id, *ancestors(connection, id)]
+    known = find_many(connection, line)
+    return [(each, known[each].kind) for each in line if each in known]
 
 
 def _is_in(connection: Connection, sprint: str, ids: Sequence[str]) -> bool:

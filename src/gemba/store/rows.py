@@ -57,3 +57,20 @@ def newest(
     rows = connection.execute(query.limit(limit + 1)).all()
     page = rows[:limit]
     return Page(page, total, (page[-1]._mapping[at], page[-1].id) if len(rows) > limit else None)
+
+
+def latest(
+    connection: Connection, of: Column[Any], id: str, limit: int, before: int | None
+) -> tuple[Sequence[Row[Any]], int, int | None]:
+    """What is numbered within a thing, newest first: (a page, how many there are, before which number the next starts).
+
+    `of` is the column that names the thing; the numbers stand in `number`, and only grow.
+    """
+    table, mine = of.table, of == id
+    total: int = connection.execute(select(func.count()).select_from(table).where(mine)).scalar_one()
+    query = select(table).where(mine).order_by(table.c.number.desc()).limit(limit + 1)
+    if before is not None:
+        query = query.where(table.c.number < before)
+    rows = connection.execute(query).all()
+    page = rows[:limit]
+    return page, total, page[-1].number if len(rows) > limit else None

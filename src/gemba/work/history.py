@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from gemba import clock
+from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.work.item import Cause
 from gemba.work.items import encoded
@@ -109,14 +110,8 @@ def list_changes(
     connection: Connection, id: str, limit: int, before: int | None
 ) -> tuple[list[Change], int, int | None]:
     """Newest first: (a page, how many there are in all, before which number the next page starts)."""
-    mine = changes.c.item_id == id
-    total: int = connection.execute(select(func.count()).select_from(changes).where(mine)).scalar_one()
-    query = select(changes).where(mine).order_by(changes.c.number.desc()).limit(limit + 1)
-    if before is not None:
-        query = query.where(changes.c.number < before)
-    found = connection.execute(query).all()
-    page = found[:limit]
-    return [_view(row) for row in page], total, page[-1].number if len(found) > limit else None
+    page, total, following = rows.latest(connection, changes.c.item_id, id, limit, before)
+    return [_view(row) for row in page], total, following
 
 
 def fields(text: str) -> dict[str, Any]:
