@@ -4,6 +4,7 @@ Each time the session ends in the right state, the answer is typed once at most 
 left but its transcript, and the worktree is as it was.
 """
 
+import http.client
 import os
 import random
 import shutil
@@ -117,7 +118,7 @@ def mortal_answer(mortal: Mortal, death: threading.Timer, asked: str) -> None:
     def accepted() -> bool:
         try:
             answer = mortal.server.request("POST", f"/api/escalations/{asked}/respond", body, X_GEMBA_Confirm=confirm)
-        except OSError:
+        except (OSError, http.client.HTTPException):  # also in the middle of its answer
             death.join()
             mortal.live()
             return False
