@@ -30,7 +30,7 @@ pytest_plugins = [
 # Nothing of one run reaches the next: no deadline to miss on a busy machine, no examples kept between runs.
 settings.register_profile(
     "gemba",
-    max_examples=effort(60, 5_000),
+    max_examples=effort(60, 2_000),
     derandomize=not FULL,
     deadline=None,
     database=InMemoryExampleDatabase() if FULL else None,

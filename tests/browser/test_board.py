@@ -116,6 +116,8 @@ def test_by_key_from_card_to_card_and_to_another_column_and_back(desk: Desk) -> 
 
     keys("m")
     number = desk.page.get_by_role("button", name="Review").locator(".kbd").text_content()
+    columns = desk.page.locator(".lane").evaluate_all("all => all.map(one => one.dataset.state)")
+    assert number == str(columns.index("review") + 1)
     desk.page.keyboard.press(str(number))
     expect(lane(desk, "review").locator(f"[data-item-id='{first}']")).to_be_focused()
     expect(desk.page.locator("[role=status][aria-live=polite]").last).to_contain_text("First is review")

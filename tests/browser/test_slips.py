@@ -1,8 +1,11 @@
 """A number pressed with no card chosen answers nothing by surprise."""
 
+from collections.abc import Callable
+
 from playwright.sync_api import expect
 
 from tests.browser.desk import Desk
+from tests.fixtures.servers import RunningServer
 
 ASK = ("--kind", "blocker", "--role", "manager", "--option", "red", "--option", "green")
 
@@ -19,3 +22,45 @@ def test_a_number_with_no_card_chosen_chooses_the_first_and_answers_when_pressed
 
     expect(desk.card("First?")).to_have_count(0)
     expect(desk.card("Second?")).to_be_visible()
+
+
+def test_each_of_several_answers_can_be_taken_back_the_last_first(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer
+) -> None:
+    desk = open_desk(sqlite_server, undo=30)
+    for text in ("First?", "Second?"):
+        desk.server.ask(*ASK, "--text", text).communicate(timeout=30)
+        expect(desk.card(text)).to_be_visible()
+    last = desk.page.get_by_role("group", name="Last answer")
+    for text in ("First?", "Second?"):
+        with desk.page.expect_response("**/respond*"):
+            desk.card(text).get_by_role("button", name="red").click()
+        expect(last).to_contain_text("Answered")
+
+    desk.page.keyboard.press("u")
+    expect(last).to_contain_text("Taken back")
+    expect(desk.card("Second?")).to_be_visible()
+    desk.page.keyboard.press("u")
+
+    expect(desk.card("First?")).to_be_visible()
+    expect(desk.cards).to_have_count(2)
+
+
+def test_a_key_pressed_twice_does_not_decide_the_permission_after_it_and_the_first_can_be_taken_back(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer
+) -> None:
+    desk = open_desk(sqlite_server, undo=30)
+    desk.server.ask(*ASK, "--text", "First?").communicate(timeout=30)
+    expect(desk.card("First?")).to_be_visible()
+    desk.server.append("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "make drop"}}, "claude-1")
+    expect(desk.card("claude-1")).to_be_visible()
+    desk.card("First?").focus()
+
+    with desk.page.expect_response("**/respond*"):
+        desk.page.keyboard.press("1")
+        desk.page.keyboard.press("1")
+
+    expect(desk.page.get_by_role("group", name="Last answer")).to_contain_text("Undo")
+    expect(desk.card("claude-1")).to_be_visible()
+    desk.page.keyboard.press("u")
+    expect(desk.card("First?")).to_be_visible()

@@ -88,7 +88,7 @@ def test_what_is_used_comes_in_live_and_a_raised_budget_lets_work_go_on(desk: De
     id = running(desk.server, work)
     desk.open(f"/sprints/{id}")
     expect(page.get_by_role("img", name="Burn-down.")).to_have_attribute(
-        "aria-label", "Burn-down. After 1 day: 1 of 1 item left, 1,000 of 1,000 tokens left."
+        "aria-label", "Burn-down. On the first day: 1 of 1 item left, 1,000 of 1,000 tokens left."
     )
 
     take(desk.server, 1_200)

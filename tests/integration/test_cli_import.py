@@ -51,7 +51,7 @@ def test_bad_lines_are_named_the_others_imported_and_with_strict_nothing_is(oper
     assert done.stdout.splitlines() == [
         "bad: i.jsonl:2: it is not JSON: JSON is malformed: object keys must be strings (byte 1)",
         "bad: i.jsonl:3: priority is 9; allowed: 0 to 4",
-        "left out: x-3 blocks x-0: there is no such item",
+        "left out: x-3 depends on x-0 (blocks): there is no such item",
         "2 made, 0 changed, 0 unchanged, 2 bad.",
     ]
     told = json.loads(operator.run("import", "beads", "i.jsonl", "--json").stdout)
@@ -126,7 +126,7 @@ def test_sync_takes_in_what_is_there_and_tells_of_each_change_in_a_line(operator
     (operator.workspace / ".beads" / "new").replace(operator.workspace / ".beads" / "issues.jsonl")
     assert syncing.line() == "made x-2: Issue x-2"
     assert syncing.line().startswith("changed x-1: state")
-    assert syncing.line() == "left out: x-2 blocks x-9: there is no such item"
+    assert syncing.line() == "left out: x-2 depends on x-9 (blocks): there is no such item"
     syncing.until("^1 made, 1 changed, 0 unchanged")
     dep = {"issue_id": "x-2", "depends_on_id": "x-1", "type": "blocks"}
     write(operator, ".beads/dependencies.jsonl", json.dumps(dep), "{oops")

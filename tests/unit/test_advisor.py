@@ -83,7 +83,7 @@ def test_an_epic_that_waits_for_an_answer_comes_first_and_soonest_when_the_answe
     )
 
     assert order(lines)[:2] == ["head", "alone"]
-    assert "blocker q2, open for 2.0 days; the answer frees 1 epic" in line_of(lines, "head").rationale
+    assert "blocker q2, open for 2 days; the answer frees 1 epic" in line_of(lines, "head").rationale
     assert line_of(lines, "alone").confidence < line_of(lines, "plain").confidence
 
 

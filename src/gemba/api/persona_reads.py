@@ -39,7 +39,8 @@ from gemba.personas.track_record import TrackRecord, read_track_record
 
 
 class PersonaRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A persona without its prompt. `authority` is what its purview weighs at most."""
+    """A persona without its prompt. `authority` is what its purview weighs at most, `answered_by` the type of agent
+    that answers for it where a request names none."""
 
     id: str
     name: str
@@ -49,6 +50,7 @@ class PersonaRow(msgspec.Struct, frozen=True, kw_only=True):
     skills: list[str]
     scope: Scope
     agent_type: str | None
+    answered_by: str
     perspective: Perspective
     purview: Purview | None
     authority: Authority | None
@@ -144,7 +146,7 @@ def personas(app: App, _query: Nothing) -> PersonaList:
     found = app.personas.by_id.values()
     with app.database.read() as connection:
         today = spending(connection, found, clock.now())
-    return PersonaList([_row(persona, today[persona.id]) for persona in found], app.personas.faults)
+    return PersonaList([_row(app, persona, today[persona.id]) for persona in found], app.personas.faults)
 
 
 def persona(app: App, _query: Nothing, *, id: str) -> PersonaView:
@@ -152,7 +154,7 @@ def persona(app: App, _query: Nothing, *, id: str) -> PersonaView:
     with app.database.read() as connection:
         today = spending(connection, [found], clock.now())[id]
         state = revoking.read(connection, id)
-    row = _row(found, today)
+    row = _row(app, found, today)
     return PersonaView(
         **{name: getattr(row, name) for name in row.__struct_fields__},
         system_prompt=found.system_prompt,
@@ -189,7 +191,7 @@ def purviews(app: App, query: PurviewQuery) -> PurviewList:
     return PurviewList(phase, found, held)
 
 
-def _row(persona: Persona, today: Spending) -> PersonaRow:
+def _row(app: App, persona: Persona, today: Spending) -> PersonaRow:
     return PersonaRow(
         id=persona.id,
         name=persona.name,
@@ -199,6 +201,7 @@ def _row(persona: Persona, today: Spending) -> PersonaRow:
         skills=list(persona.skills),
         scope=persona.scope,
         agent_type=persona.agent_type,
+        answered_by=persona.agent_type or app.settings.consults.agent_type,
         perspective=persona.perspective,
         purview=persona.purview,
         authority=persona.authority,

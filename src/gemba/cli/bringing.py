@@ -47,7 +47,9 @@ class Brought(NamedTuple):
         lines += [f"kept: {row['id']} ({_place(row)}): {row['reason']}" for row in self.kept]
         lines += [f"taken over: {row['id']} ({_place(row)}): {row['reason']}" for row in self.changed if row["reason"]]
         for row in self.left_out:
-            lines.append(f"left out: {row['issue_id']} {row['type']} {row['depends_on_id']}: {row['reason']}")
+            lines.append(
+                f"left out: {row['issue_id']} depends on {row['depends_on_id']} ({row['type']}): {row['reason']}"
+            )
         return [one_line(line, _WIDTH) for line in lines]
 
 

@@ -10,7 +10,7 @@ from gemba.cli.answer import standard_input
 from gemba.cli.door import item_path, open_door
 from gemba.cli.item_text import find_item, item_ids
 from gemba.cli.show import json_option, labelled, local_time, or_else, print_json, tell
-from gemba.cli.sprint_text import details_of, find_sprint, items_of, lines_of, share
+from gemba.cli.sprint_text import TOKENS, details_of, find_sprint, items_of, lines_of, share
 from gemba.text import one_line, showable
 
 _STATES = ("planned", "running", "closed")
@@ -29,9 +29,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
 
     \b
     Example:
-      gemba sprint create "Search that finds" --budget 2000000 --item shop-4k2m
+      gemba sprint create "Search that finds" --budget 2M --item shop-4k2m
       gemba sprint start 1
-      gemba sprint edit --budget 3000000
+      gemba sprint edit --budget 3M
     """
     or_else(ctx, show_list, as_json)
 
@@ -104,7 +104,7 @@ def _fields(command: Any) -> Any:
 
 @command.command(short_help="Plan a new one.")
 @click.argument("title")
-@click.option("--budget", "token_budget", type=click.IntRange(1), required=True, help="The tokens that it may take.")
+@click.option("--budget", "token_budget", type=TOKENS, required=True, help="The tokens it may take, such as 2M.")
 @click.option("--item", "items", multiple=True, metavar="ITEM", help="A work item that is in it; may be repeated.")
 @_fields
 @json_option
@@ -115,8 +115,8 @@ def create(folder: str | None, /, title: str, items: tuple[str, ...], as_json: b
 
     \b
     Example:
-      gemba sprint create "Search that finds" --budget 2000000 --item 4k2m --item 9x0p
-      gemba sprint create "Small steps" --budget 500000 --warn 0.7 --stop 0.9
+      gemba sprint create "Search that finds" --budget 2M --item 4k2m --item 9x0p
+      gemba sprint create "Small steps" --budget 500k --warn 0.7 --stop 0.9
     """
     with open_door(folder) as door:
         given = _given(fields, _USUAL)
@@ -128,7 +128,7 @@ def create(folder: str | None, /, title: str, items: tuple[str, ...], as_json: b
 @command.command(short_help="Change one.")
 @click.argument("id", required=False)
 @click.option("--title", help="Another title.")
-@click.option("--budget", "token_budget", type=click.IntRange(1), help="The tokens that it may take.")
+@click.option("--budget", "token_budget", type=TOKENS, help="The tokens it may take, such as 2M.")
 @_fields
 @click.option("--version", type=click.IntRange(1), help="Refuse if it was changed since this version.")
 @json_option
@@ -138,7 +138,7 @@ def edit(folder: str | None, /, id: str | None, as_json: bool, **fields: Any) ->
 
     \b
     Example:
-      gemba sprint edit --budget 3000000
+      gemba sprint edit --budget 3M
       gemba sprint edit 3 --warn 0.7 --ends ''
     """
     with open_door(folder) as door:

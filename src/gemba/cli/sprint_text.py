@@ -5,13 +5,36 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import click
+
 from gemba.cli.door import Door
 from gemba.cli.show import age, body_lines, headline, labelled, local_time
 from gemba.errors import Invalid, NotFound
 from gemba.text import one_line
 
+_TOKENS = re.compile(r"(\d{1,12}|\d{1,3}(?:[,_]\d{3}){1,4})(?:\.(\d{1,6}))?([kKmM]?)")
+_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 _COLOURS = {"planned": "bright_black", "running": "cyan", "closed": "green"}
 _BAR = 30
+
+
+class _Tokens(click.ParamType[int]):
+    """A number of tokens as people write it."""
+
+    name = "tokens"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = _TOKENS.fullmatch(str(value).strip())
+        whole, fraction, unit = found.groups() if found is not None else ("0", "", "")
+        tokens = float(f"{re.sub('[,_]', '', whole)}.{fraction or 0}") * _UNITS[unit.lower()]
+        if tokens >= 1 and tokens == int(tokens):
+            return int(tokens)
+        return self.fail(
+            f"{str(value)[:40]!r} is no number of tokens; allowed: such as 2000000, 1.5M or 500k", parameter, ctx
+        )
+
+
+TOKENS = _Tokens()
 
 
 def find_sprint(door: Door, given: str | None) -> str:

@@ -16,6 +16,9 @@ export const BACKLOG_STATES = ["backlog", "unstarted", "staged", "deferred"] as 
 /** Any item's event makes these out of date. */
 export const BACKLOG = ["backlog"] as const;
 
+/** Whom the table asks. */
+export const PM = "project-manager";
+
 const PAGE = 500;
 /** More than anyone goes through in a sitting; those made last are there. */
 const MOST = 2_000;
@@ -63,7 +66,7 @@ export async function changeItem(id: string, change: ItemChange, version: number
 
 export function askToRefine(ids: string[], agent: string, guidance: string, confirmId: string) {
   const asked = {
-    persona_id: "project-manager",
+    persona_id: PM,
     skill_id: "refine",
     raw_input: { item_ids: ids },
     ...(agent !== "" && { agent_type: agent }),

@@ -4009,7 +4009,8 @@ export interface components {
         };
         /**
          * PersonaRow
-         * @description A persona without its prompt. `authority` is what its purview weighs at most.
+         * @description A persona without its prompt. `authority` is what its purview weighs at most, `answered_by` the type of agent
+         *         that answers for it where a request names none.
          */
         PersonaRow: {
             id: string;
@@ -4022,6 +4023,7 @@ export interface components {
             skills: string[];
             scope: components["schemas"]["Scope"];
             agent_type: string | null;
+            answered_by: string;
             perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;
@@ -4044,6 +4046,7 @@ export interface components {
             skills: string[];
             scope: components["schemas"]["Scope"];
             agent_type: string | null;
+            answered_by: string;
             perspective: components["schemas"]["gemba.personas.persona.Perspective"];
             purview: components["schemas"]["Purview"] | null;
             authority: components["schemas"]["Authority"] | null;

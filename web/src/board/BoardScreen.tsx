@@ -168,7 +168,7 @@ function Nothing({ isFiltered: filtered }: { isFiltered: boolean }) {
   if (filtered)
     return (
       <EmptyState title="Nothing fits">
-        <p>No item is of this kind, with these words.</p>
+        <p>No item fits what is chosen above.</p>
       </EmptyState>
     );
   return (

@@ -38,8 +38,8 @@ export function MoveMenu({ item, onMove, onClose }: Props) {
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && onClose()}
       onKeyDown={(event) => {
-        const to = allowed[Number(event.key) - 1];
-        if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+        const to = STATE_NAMES[Number(event.key) - 1];
+        if (to === undefined || !allowed.includes(to) || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
         choose(to);
       }}
@@ -48,14 +48,14 @@ export function MoveMenu({ item, onMove, onClose }: Props) {
         Move “{firstLine(item.title, 80)}” to
       </h2>
       <ul>
-        {STATE_NAMES.map((state) => {
-          const place = allowed.indexOf(state);
+        {STATE_NAMES.map((state, place) => {
+          const isAllowed = allowed.includes(state);
           return (
             <li key={state}>
-              <button type="button" className="choice" disabled={place < 0} onClick={() => choose(state)}>
-                {place >= 0 && <Kbd>{String(place + 1)}</Kbd>}
+              <button type="button" className="choice" disabled={!isAllowed} onClick={() => choose(state)}>
+                {isAllowed && <Kbd>{String(place + 1)}</Kbd>}
                 {STATES[state]}
-                {place < 0 && <span className="move-not">{notPossible(item.state, state)}</span>}
+                {!isAllowed && <span className="move-not">{notPossible(item.state, state)}</span>}
               </button>
             </li>
           );

@@ -102,7 +102,7 @@ function Outcome({ applied, action }: { applied: AppliedLine; action: SuggestedA
         </span>
         <span className="card-hint" dir="auto">
           {plainText(actionWords(action))}
-          {applied.outcome.status != null && ` · ${applied.outcome.status}`}
+          {applied.outcome.status != null && applied.outcome.status >= 300 && ` · ${applied.outcome.status}`}
         </span>
       </span>
     </p>

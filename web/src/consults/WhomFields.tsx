@@ -50,15 +50,27 @@ export function WhomFields({ skill, persona, onPersona, agent, onAgent }: Props)
           value={agent}
           onChange={(event) => onAgent(event.target.value)}
         >
-          <option value="">{chosen?.agent_type ? `as set: ${plainText(chosen.agent_type)}` : "as set for the workspace"}</option>
+          <option value="">{chosen ? `as set: ${plainText(chosen.answered_by)}` : "as set"}</option>
           {agents.map((one) => (
             <option key={one.name} value={one.name} disabled={!one.usable}>
               {agentWords(one)}
             </option>
           ))}
         </select>
+        <ModelNeeded skill={skill} agent={agent || (chosen?.answered_by ?? "")} />
       </div>
     </div>
+  );
+}
+
+/** Said before anything is typed in vain: only an order is advised on without a model. */
+export function ModelNeeded({ skill, agent }: { skill: string; agent: string }) {
+  if (agent !== "builtin" || skill === "epic_order") return null;
+  return (
+    <p className="card-hint">
+      This takes a model, which the built-in advisor is not. Choose a type of agent that has one, or set it once:{" "}
+      <code>agent_type</code> under <code>[consults]</code> in <code>.gemba/workspace.toml</code>.
+    </p>
   );
 }
 

@@ -99,7 +99,9 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   function act(next: Deed): void {
     if (closed) return backToCard();
     if (done) return;
-    if (!isMeantFor(id, next.verb === "approve")) return isApproval ? announce("Not approved: press again") : undefined;
+    // Nothing holds back what a client waits for on the line.
+    const final = next.verb === "approve" || (next.verb === "respond" && escalation.kind === "permission_prompt");
+    if (!isMeantFor(id, final)) return final ? announce("Not done: press again") : undefined;
     // A plan that was edited still waits, on this card.
     if (next.verb === "edit" && plan.steps.length > 1) card.current?.focus({ preventScroll: true });
     else if (onRelease && card.current?.contains(document.activeElement)) focusAwayFrom(card.current);

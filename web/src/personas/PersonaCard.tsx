@@ -91,10 +91,10 @@ function Budget({ persona }: { persona: Persona }) {
         {policy.max_per_invocation_dollars !== undefined &&
           `; at most ${formatDollars(policy.max_per_invocation_dollars)} a call`}
       </span>
-      <svg className="budget" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-        <rect className="budget-ground" width="100" height="4" />
-        <rect className="budget-settled" width={settled} height="4" />
-        <rect className="budget-reserved" x={settled} width={reserved} height="4" />
+      <svg className="spend" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        <rect className="spend-ground" width="100" height="4" />
+        <rect className="spend-settled" width={settled} height="4" />
+        <rect className="spend-reserved" x={settled} width={reserved} height="4" />
       </svg>
     </>
   );

@@ -4,8 +4,9 @@ import { useId, useState, type FormEvent, type KeyboardEvent } from "react";
 import { newConfirmId } from "../api/client";
 import { explain } from "../api/problem";
 import { refresh } from "../api/queries";
-import { askToRefine, BACKLOG, changeItem, type BacklogItem, type ItemChange, type ItemState } from "../api/refine-queries";
+import { askToRefine, BACKLOG, changeItem, PM, type BacklogItem, type ItemChange, type ItemState } from "../api/refine-queries";
 import { agentTypesQuery } from "../api/session-queries";
+import { ModelNeeded, usePersonasFor } from "../consults/WhomFields";
 import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
@@ -27,6 +28,7 @@ export function ChosenBar({ chosen, onAsked, onLeave, onClear }: Props) {
   const [agent, setAgent] = useState("");
   const [label, setLabel] = useState("");
   const agents = useQuery(agentTypesQuery).data?.agents ?? [];
+  const asSet = usePersonasFor("refine").find(({ id }) => id === PM)?.answered_by ?? "";
   const ask = useMutation({
     mutationFn: (confirmId: string) =>
       askToRefine(
@@ -153,7 +155,7 @@ export function ChosenBar({ chosen, onAsked, onLeave, onClear }: Props) {
         <div className="field">
           <label htmlFor={`${ids}-agent`}>Answered by</label>
           <select id={`${ids}-agent`} className="line-input" value={agent} onChange={(event) => setAgent(event.target.value)}>
-            <option value="">as it is set</option>
+            <option value="">{asSet === "" ? "as set" : `as set: ${plainText(asSet)}`}</option>
             {agents
               .filter(({ name }) => name !== "builtin")
               .map((one) => (
@@ -162,6 +164,7 @@ export function ChosenBar({ chosen, onAsked, onLeave, onClear }: Props) {
                 </option>
               ))}
           </select>
+          <ModelNeeded skill="refine" agent={agent || asSet} />
         </div>
         <button type="submit" className="button" aria-disabled={ask.isPending}>
           {ask.isPending ? "Asking…" : "Ask the PM to refine"}

@@ -20,7 +20,7 @@ import { WorktreePart } from "./WorktreePart";
 import { endingOf, isAlive, lookOf, saysOf, usageWords } from "./wording";
 
 export function SessionScreen({ id }: { id: string }) {
-  const session = useSession(id);
+  const { session, isUnknown } = useSession(id);
   useEscapeBack("sessions");
   return (
     <>
@@ -31,7 +31,7 @@ export function SessionScreen({ id }: { id: string }) {
         <h1 tabIndex={-1} className="session-title">
           {plainText(id)}
         </h1>
-        {session ? <Now session={session} /> : <p>Everything this session asked.</p>}
+        {session ? <Now session={session} /> : <p>{isUnknown ? "Gemba knows no session of this name." : "Everything this session asked."}</p>}
       </header>
       {session?.run && (
         <>
@@ -50,12 +50,13 @@ export function SessionScreen({ id }: { id: string }) {
 }
 
 /** As the list has it; asked for alone where it may be too old for the list. Not every name that is met is a session's. */
-function useSession(id: string): Session | undefined {
+function useSession(id: string): { session: Session | undefined; isUnknown: boolean } {
   const list = useQuery(sessionsQuery).data?.sessions;
   const listed = list?.find((one) => one.id === id);
   const mayBeOlder = listed === undefined && (list?.length ?? 0) >= SESSION_LIMIT;
-  const alone = useQuery({ ...sessionQuery(id), enabled: mayBeOlder }).data;
-  return listed ?? alone;
+  const alone = useQuery({ ...sessionQuery(id), enabled: mayBeOlder });
+  const session = listed ?? alone.data;
+  return { session, isUnknown: list !== undefined && session === undefined && (!mayBeOlder || alone.isError) };
 }
 
 function Now({ session }: { session: Session }) {

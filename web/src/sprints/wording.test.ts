@@ -28,7 +28,7 @@ test("a burn-down is one sentence", () => {
   assert.equal(burnSentence({ days: [], last_day: null }, 10), "It has not begun.");
   assert.equal(
     burnSentence({ days: [{ ...day, tokens_left: 995 }], last_day: null }, 1_000),
-    "After 1 day: 1 of 3 items left, 995 of 1,000 tokens left.",
+    "On the first day: 1 of 3 items left, 995 of 1,000 tokens left.",
   );
   assert.match(burnSentence({ days: [{ ...day, tokens_left: -20 }], last_day: null }, 1_000), /20 tokens over the budget/);
 });

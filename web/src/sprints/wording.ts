@@ -46,7 +46,7 @@ export function burnSentence({ days }: BurnDown, budget: number): string {
   if (last === undefined) return "It has not begun.";
   const items = `${last.items_left} of ${last.items} ${last.items === 1 ? "item" : "items"} left`;
   const left = last.tokens_left < 0 ? `${tokens(-last.tokens_left)} tokens over the budget` : `${tokens(last.tokens_left)} of ${tokens(budget)} tokens left`;
-  return `After ${days.length} ${days.length === 1 ? "day" : "days"}: ${items}, ${left}.`;
+  return `${days.length === 1 ? "On the first day" : `On day ${days.length}`}: ${items}, ${left}.`;
 }
 
 /** What somebody typed as a number of tokens: "2,000,000", "2 000 000", "1.5M", "500k"; null where it is none. */

@@ -40,7 +40,7 @@ function ToastBox({ toast }: { toast: Toast }) {
         </span>
         {offered && (
           <button type="button" className="button toast-undo" aria-keyshortcuts="u" onClick={undo}>
-            Undo <span aria-hidden="true">({left} s)</span>
+            {toast.isOfBefore ? "Undo the one before" : "Undo"} <span aria-hidden="true">({left} s)</span>
             <Kbd>u</Kbd>
           </button>
         )}

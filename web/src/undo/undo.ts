@@ -1,5 +1,5 @@
 /**
- * The last answer or decision, and the way back from it. The server holds a reply until its time is up, so a closed tab
+ * The last answers and decisions, and the ways back from them, the last first. The server holds a reply until its time is up, so a closed tab
  * neither loses the answer nor sends it early; this keeps only what the page needs to offer the way back, and who was
  * answered by somebody else meanwhile.
  */
@@ -28,12 +28,16 @@ export interface Toast {
   /** The way back, where there is one, until then on this page's clock. */
   back: (() => Promise<TakenBack>) | null;
   until: number;
+  /** It leads back from what was done before this, which itself cannot be taken back. */
+  isOfBefore?: boolean;
   refused: NotDone[];
   phase: "offered" | "undoing" | "done" | "failed";
 }
 
 const listeners = new Set<() => void>();
 let toast: Toast | null = null;
+/** Those that a later one took the place of, while they can still be taken back. */
+let earlier: Toast[] = [];
 /** How long a toast stays that has nothing to take back. */
 const A_GLANCE = 3_000;
 let timer: number | undefined;
@@ -45,6 +49,22 @@ function show(next: Toast | null): void {
   if (next !== null && next.phase !== "undoing" && next.refused.length === 0 && next.phase !== "failed")
     timer = window.setTimeout(() => show(null), Math.max(A_GLANCE, next.until - Date.now()));
   for (const listener of listeners) listener();
+}
+
+/** What was done just now. It does not take the way back from those before it. */
+function offer(next: Toast): void {
+  const before = lastOffered();
+  if (before === null) return show(next);
+  if (next.back === null) return show({ ...next, back: before.back, until: before.until, isOfBefore: true });
+  earlier.push(before);
+  show(next);
+}
+
+/** The last one that can still be taken back, which is no longer among the earlier ones then. */
+function lastOffered(): Toast | null {
+  if (toast !== null && canUndo()) return toast;
+  earlier = earlier.filter((one) => Date.now() < one.until);
+  return earlier.pop() ?? null;
 }
 
 export function useToast(): Toast | null {
@@ -71,7 +91,7 @@ export function offerUndo(answered: Escalation[], refused: Refusal[], typed: str
   const ids = held.map((one) => one.id);
   const notDone = refused.map((one) => ({ ...one, escalation: null }));
   const back = ids.length > 0 ? () => takeBackAnswers(ids, typed) : null;
-  show({ words, back, until, refused: notDone, phase: "offered" });
+  offer({ words, back, until, refused: notDone, phase: "offered" });
   const rest = refused.length > 0 ? `. ${refused.length} not answered` : "";
   announce(`${words}${rest}${wayBack()}`);
   if (notDone.length > 0) void readFirstAnswers(notDone);
@@ -80,13 +100,14 @@ export function offerUndo(answered: Escalation[], refused: Refusal[], typed: str
 /** Says what was decided and offers the way back, for as long as the operator wants it for answers. */
 export function offerWayBack(words: string, takeBack: () => Promise<TakenBack>): void {
   const until = Date.now() + holdSeconds() * 1_000;
-  show({ words, back: holdSeconds() > 0 ? takeBack : null, until, refused: [], phase: "offered" });
+  offer({ words, back: holdSeconds() > 0 ? takeBack : null, until, refused: [], phase: "offered" });
   announce(`${words}${wayBack()}`);
 }
 
 /** The way back, for those who do not see it. */
 function wayBack(): string {
   if (toast === null || !canUndo()) return "";
+  if (toast.isOfBefore) return ". Press u to take the one before back";
   return `. Press u within ${Math.round((toast.until - Date.now()) / 1_000)} seconds to undo`;
 }
 
@@ -111,12 +132,12 @@ export function onTakenBack(listener: (ids: string[]) => void): () => void {
   return () => expecting.delete(listener);
 }
 
-/** Takes the last answer back. True when there was one to take back. */
+/** Takes the last answer back, and pressed again the one before it. True when there was one to take back. */
 export function undo(): boolean {
-  if (toast === null || toast.back === null || !canUndo()) return false;
-  const undone = toast;
+  const undone = toast?.phase === "undoing" ? null : lastOffered();
+  if (undone === null || undone.back === null) return false;
   show({ ...undone, phase: "undoing" });
-  void toast.back().then(
+  void undone.back().then(
     ({ words, refused }) => {
       announce(words);
       const notDone = refused.map((one) => ({ ...one, escalation: null }));

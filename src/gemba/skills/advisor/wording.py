@@ -11,6 +11,7 @@ from gemba.skills.advisor.velocity import ENOUGH
 from gemba.skills.consult.order_input import EpicOrderInput, OpenEscalation
 
 _LONGEST = 80
+_DAYS_FROM = 48  # hours
 
 
 def group_names(facts: Facts, plan: Plan) -> dict[str, str]:
@@ -22,11 +23,10 @@ def group_names(facts: Facts, plan: Plan) -> dict[str, str]:
         hints.setdefault(number, set()).add(None if hint is None else str(hint))
     taken: set[str] = set()
     names: dict[int, str] = {}
-    for number in hints:
-        if sizes[number] < 2:
-            continue
+    several = [number for number in hints if sizes[number] > 1]
+    for place, number in enumerate(several, 1):
         (hint, *others) = hints[number]
-        name = hint if hint and not others and hint not in taken else f"g{number}"
+        name = hint if hint and not others and hint not in taken else f"g{place}"
         while name in taken:
             name += "+"
         taken.add(name)
@@ -47,8 +47,9 @@ def reasoning(given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
     edges = sum(map(len, facts.depends.values()))
     said = [
         (
-            f"{len(facts.epics)} candidates with {edges} dependencies among them: what they depend on first, then open"
-            " escalations, the operator's guidance, what frees the most on the longest chains."
+            f"{_many(len(facts.epics), 'candidate')} with {_many(edges, 'dependency', 'dependencies')} among them: what"
+            " they depend on first, then open escalations, the operator's guidance, what frees the most on the longest"
+            " chains."
         ),
         f"{len(plan.ranked)} ranked, {len(plan.filtered)} left out, {len(facts.deferred)} deferred.",
     ]
@@ -56,7 +57,8 @@ def reasoning(given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
         head = max(facts.order, key=lambda id: (facts.path[id], id))
         said.append(f"The longest chain begins with {head} and has {_length(head, facts)}.")
     if facts.escalations:
-        said.append(f"{len(facts.escalations)} candidates wait for the answer to an escalation.")
+        waiting = len(facts.escalations)
+        said.append(f"{_many(waiting, 'candidate')} wait{'s' * (waiting == 1)} for the answer to an escalation.")
     limit = given.token_limit
     if limit is not None:
         said.append(f"Of {limit:,.0f} tokens {given.tokens_used:,} are used, and the ranked ones need {plan.tokens:,}.")
@@ -64,7 +66,7 @@ def reasoning(given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
     if velocity.tokens_per_hour:
         hours = velocity.hours(plan.tokens) or 0
         trust = "" if velocity.completions >= ENOUGH else ", too few to rely on"
-        pace = f"{velocity.tokens_per_hour:,.0f} tokens an hour ({velocity.completions} completions{trust})"
+        pace = f"{velocity.tokens_per_hour:,.0f} tokens an hour ({_many(velocity.completions, 'completion')}{trust})"
         said.append(f"At {pace} that is {hours:,.1f} hours{_until_the_end(given)}.")
     return " ".join(said)
 
@@ -88,15 +90,18 @@ def _waiting(id: str, given: EpicOrderInput, facts: Facts) -> list[str]:
 
 
 def _name(escalation: OpenEscalation) -> str:
-    words = " ".join(part for part in (escalation.urgency, escalation.kind or "escalation", escalation.id) if part)
-    return f"{words} ({escalation.title[:_LONGEST]})" if escalation.title else words
+    named = f"“{escalation.title[:_LONGEST]}”" if escalation.title else escalation.id
+    return " ".join(part for part in (escalation.urgency, escalation.kind or "escalation", named) if part)
 
 
 def _age(escalation: OpenEscalation, given: EpicOrderInput) -> str:
     opened, now = clock.parse(escalation.opened_at or ""), clock.parse(given.as_of)
     if opened is None or now is None or now < opened:
         return ""
-    return f", open for {(now - opened) / clock.DAY:.1f} days"
+    hours = (now - opened) / (3_600 * clock.SECOND)
+    if hours < 1:
+        return ", open for less than an hour"
+    return f", open for {_many(int(hours), 'hour') if hours < _DAYS_FROM else _many(int(hours / 24), 'day')}"
 
 
 def _length(id: str, facts: Facts) -> str:
@@ -142,4 +147,8 @@ def _wanted(id: str, facts: Facts) -> list[str]:
 
 
 def _epics(many: int) -> str:
-    return f"{many} epic{'' if many == 1 else 's'}"
+    return _many(many, "epic")
+
+
+def _many(many: int, one: str, several: str | None = None) -> str:
+    return f"{many} {one if many == 1 else several or one + 's'}"
