@@ -36,6 +36,7 @@ def test_each_of_several_answers_can_be_taken_back_the_last_first(
         with desk.page.expect_response("**/respond*"):
             desk.card(text).get_by_role("button", name="red").click()
         expect(last).to_contain_text("Answered")
+        expect(desk.card(text)).to_have_count(0)
 
     desk.page.keyboard.press("u")
     expect(last).to_contain_text("Taken back")
@@ -61,6 +62,7 @@ def test_a_key_pressed_twice_does_not_decide_the_permission_after_it_and_the_fir
         desk.page.keyboard.press("1")
 
     expect(desk.page.get_by_role("group", name="Last answer")).to_contain_text("Undo")
+    expect(desk.card("First?")).to_have_count(0)
     expect(desk.card("claude-1")).to_be_visible()
     desk.page.keyboard.press("u")
     expect(desk.card("First?")).to_be_visible()
