@@ -86,7 +86,7 @@ def _waiting(id: str, given: EpicOrderInput, facts: Facts) -> list[str]:
     first = waiting[0]
     more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
     frees = f"; the answer frees {_epics(facts.frees[id])} behind it" if facts.frees[id] else ""
-    return [f"It waits for the answer to {_name(first)}{_age(first, given)}{more}{frees}."]
+    return [f"It waits for the answer to {_name(first)}{more}{_age(first, given)}{frees}."]
 
 
 def _name(escalation: OpenEscalation) -> str:
