@@ -1,0 +1,94 @@
+"""A run's plan: who takes part, and tasks with what blocks each; their order and their chains. Types, no I/O."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+
+MOST_TASKS = 5_000
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+_Names = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=500)]
+
+
+class PlanRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`inner_loop` false forbids that one session takes several tasks of a chain; true allows it."""
+
+    name: _Name
+    prefix: _Name
+    inner_loop: bool = True
+    capabilities: _Names = ()
+
+
+class ProposedTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id: _Name
+    owner: _Name
+    goal: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    blocked_by: _Names = ()
+
+
+class ProposedPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    roles: Annotated[tuple[PlanRole, ...], msgspec.Meta(max_length=100)]
+    tasks: Annotated[tuple[ProposedTask, ...], msgspec.Meta(max_length=MOST_TASKS)]
+
+
+class PlanTask(msgspec.Struct, frozen=True):
+    """`chain` is the id of the first task of its chain, its own where it stands alone. With `inner_loop` the session
+    of one task of the chain goes on with the next."""
+
+    id: str
+    owner: str
+    goal: str
+    blocked_by: tuple[str, ...]
+    chain: str
+    inner_loop: bool
+
+
+class Plan(msgspec.Struct, frozen=True):
+    roles: tuple[PlanRole, ...]
+    tasks: tuple[PlanTask, ...]
+
+
+def graph_order(blockers: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tasks, none before what blocks it, and else as they are given. What waits in a circle is left out."""
+    place = {id: number for number, id in enumerate(blockers)}
+    ids = list(blockers)
+    open_ = {id: len(set(before)) for id, before in blockers.items()}
+    after: dict[str, list[str]] = {id: [] for id in blockers}
+    for id, before in blockers.items():
+        for each in set(before):
+            after.setdefault(each, []).append(id)
+    ready = [place[id] for id, many in open_.items() if not many]
+    order = []
+    while ready:
+        id = ids[heapq.heappop(ready)]
+        order.append(id)
+        for each in after[id]:
+            open_[each] -= 1
+            if not open_[each]:
+                heapq.heappush(ready, place[each])
+    return order
+
+
+def prefix_of(task_id: str) -> str:
+    return task_id.rpartition("-")[0]
+
+
+def chains_of(blockers: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """By task the first of its chain, of tasks in graph order. A task continues the chain of what blocks it directly
+    and has its prefix: the latest of them that no other task continues already."""
+    place = {id: number for number, id in enumerate(blockers)}
+    chains: dict[str, str] = {}
+    ends: set[str] = set()
+    for id, before in blockers.items():
+        open_ = [each for each in before if each in ends and prefix_of(each) == prefix_of(id)]
+        if open_:
+            last = max(open_, key=place.__getitem__)
+            ends.discard(last)
+            chains[id] = chains[last]
+        else:
+            chains[id] = id
+        ends.add(id)
+    return chains
