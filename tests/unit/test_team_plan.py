@@ -1,6 +1,7 @@
 """A run's plan: built from an analysis or proposed, its order and chains, and every fault by its name."""
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -30,7 +31,7 @@ def plan(*tasks: dict[str, Any], roles: list[dict[str, Any]] | None = None) -> d
 
 
 def faults(document: dict[str, Any]) -> list[PlanFault]:
-    with pytest.raises(Invalid, match=".") as refused:
+    with pytest.raises(Invalid, match=r".") as refused:
         read_plan(document)
     found: list[PlanFault] = refused.value.extra["findings"]
     assert (refused.value.code, refused.value.pointer) == (found[0].code, found[0].pointer)
@@ -84,7 +85,9 @@ def test_a_text_without_a_known_word_is_one_general_task() -> None:
     )
 
 
-words = st.lists(st.sampled_from("investigate plan design write build review test verify cart schedule fix".split()))
+words = st.lists(
+    st.sampled_from(["investigate", "plan", "schedule", "design", "write", "build", "review", "test", "x"])
+)
 
 
 @given(words)
@@ -172,11 +175,10 @@ FAULTS: list[tuple[dict[str, Any], str, str, str]] = [
         '"IMPL-001" is blocked by "IMPL-009"; allowed: tasks of the plan',
     ),
     (
-        plan(task("IMPL-001", "IMPL-003"), task("IMPL-002", "IMPL-001"), task("IMPL-003", "IMPL-002")),
+        plan(task("IMPL-001", "IMPL-002"), task("IMPL-002", "IMPL-001"), task("IMPL-003")),
         "cycle",
         "/tasks/0/blocked_by",
-        "tasks wait for each other in a circle: IMPL-001 → IMPL-003 → IMPL-002 → IMPL-001; "
-        "allowed: a graph without one",
+        "tasks wait for each other in a circle: IMPL-001 → IMPL-002 → IMPL-001; allowed: a graph without one",
     ),
     (
         plan(task("IMPL-001"), roles=TWO),
@@ -278,7 +280,7 @@ def test_all_faults_are_told_at_once() -> None:
     ],
 )
 def test_what_is_no_plan_is_refused_with_its_place(document: Any, code: str, pointer: str) -> None:
-    with pytest.raises(Invalid, match=".") as refused:
+    with pytest.raises(Invalid, match=r".") as refused:
         read_plan(document)
 
     assert (refused.value.code, refused.value.pointer) == (code, pointer)
@@ -331,7 +333,7 @@ def test_a_chain_is_a_path_of_tasks_of_one_prefix(graph: dict[str, tuple[str, ..
     for first, chain in members.items():
         assert chain[0] == first
         assert len({id.partition("-")[0] for id in chain}) == 1
-        assert all(before in graph[after] for before, after in zip(chain, chain[1:], strict=False))
+        assert all(before in graph[after] for before, after in pairwise(chain))
 
 
 @given(graphs())

@@ -142,7 +142,9 @@ def _owners(plan: _Looked) -> Iterator[PlanFault]:
 def _prefixes(plan: _Looked) -> Iterator[PlanFault]:
     for at, task in enumerate(plan.tasks):
         role = plan.role_of.get(task.owner)
-        if role is not None and _ID.fullmatch(task.id) and prefix_of(task.id) != role.prefix:
+        if role is None or not _ID.fullmatch(task.id) or not _PREFIX.fullmatch(role.prefix):
+            continue  # which is told already
+        if prefix_of(task.id) != role.prefix:
             words = f"{quoted(task.id)} belongs to {role.name}; allowed: an id that begins with {role.prefix}-"
             yield PlanFault("wrong_prefix", f"/tasks/{at}/id", words, prefix_of(task.id), role.prefix)
 
