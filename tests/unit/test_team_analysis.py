@@ -116,7 +116,7 @@ def test_a_word_is_told_once_with_its_first_form_and_how_often() -> None:
         ("test", "Testing", 0, 3),
         ("verify", "verify", 25, 1),
     ]
-    assert found.reason == 'the text has "test", "verify"'
+    assert found.reason == 'the text has "Testing", "verify"'
 
 
 def test_capabilities_stand_in_the_order_of_the_table_whatever_the_text_says_first() -> None:

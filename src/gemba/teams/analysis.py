@@ -137,7 +137,7 @@ def _capabilities(text: str, vocabulary: Vocabulary) -> tuple[CapabilityFound, .
         _found(
             each,
             tuple(WordFound(word, form, at, times[each.name, word]) for word, (form, at) in words[each.name].items()),
-            f"the text has {_listed(list(words[each.name]))}",
+            f"the text has {_listed([form for form, _ in words[each.name].values()])}",
         )
         for each in vocabulary.capabilities
         if each.name in words
