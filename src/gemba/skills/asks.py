@@ -13,9 +13,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gemba.documents.finding import Fault
+from gemba.documents.plain import Plain
 from gemba.skills.calls import hidden_flags
-from gemba.skills.front_matter import Fault
-from gemba.skills.plain import Plain
 from gemba.skills.prose import instructions
 from gemba.skills.skill import VARIETIES
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gemba.skills.front_matter import Fault
-from gemba.skills.plain import Plain
+from gemba.documents.finding import Fault
+from gemba.documents.plain import Plain
 
 _MODES = "(?:dangerous|balanced|cautious)"
 

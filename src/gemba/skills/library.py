@@ -7,13 +7,14 @@ and `gemba skills`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from gemba import wire
-from gemba.skills.rules import finding
-from gemba.skills.skill import MOST_BYTES, Document, Library, Source
+from gemba.documents.files import content_of, files_in
+from gemba.documents.finding import finding
+from gemba.skills.rules import RULES
+from gemba.skills.skill import MOST_BYTES, Document, Library, SkillFinding, Source
 from gemba.text import storable
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -27,16 +28,16 @@ def own_folder(root: Path) -> Path:
 
 def read_library(root: Path | None) -> Library:
     """The bundled skills and, with the root of a workspace, its own."""
-    bundled = [_document(path, path.name, "bundled") for path in _files_in(BUNDLED)]
-    own = () if root is None else _files_in(own_folder(root))
+    bundled = [_document(path, path.name, "bundled") for path in files_in(BUNDLED)]
+    own = () if root is None else files_in(own_folder(root))
     return _judged(bundled, ((path, os.path.relpath(path, root)) for path in own))
 
 
 def read_paths(paths: Iterable[Path]) -> Library:
     """The skills in files and folders that somebody names, beside the bundled ones that are not among them."""
-    own = [(file, str(file)) for path in paths for file in (_files_in(path) if path.is_dir() else [path])]
+    own = [(file, str(file)) for path in paths for file in (files_in(path) if path.is_dir() else [path])]
     given = {os.path.realpath(path) for path, _ in own}
-    others = [path for path in _files_in(BUNDLED) if os.path.realpath(path) not in given]
+    others = [path for path in files_in(BUNDLED) if os.path.realpath(path) not in given]
     return _judged([_document(path, path.name, "bundled") for path in others], own)
 
 
@@ -47,27 +48,11 @@ def _judged(bundled: list[Document], own: Iterable[tuple[Path, str]]) -> Library
     documents = [_document(path, shown) for path, shown in named[:MOST_FILES]]
     library = lint([*bundled, *documents])
     if len(named) > MOST_FILES:
-        more = Document(storable(named[-1][1]))
-        library.findings.append(finding("too-many-files", more, 1, f"the first {MOST_FILES} are"))
+        rule, last = RULES["too-many-files"], storable(named[-1][1])
+        library.findings.append(finding(SkillFinding, last, rule, 1, f"the first {MOST_FILES} are"))
     return library
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
-    """Every Markdown file in and below a folder, in order of their paths; what is hidden, and a README, is none.
-
-    Links to other folders are not followed. Of a folder that cannot be listed its own path stands for what is in it.
-    """
-    unlisted: list[OSError] = []
-    for place, folders, files in os.walk(folder, onerror=unlisted.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.lower().endswith(".md") and not name.startswith(".") and name.lower() != "readme.md":
-                yield Path(place, name)
-    yield from (Path(error.filename) for error in unlisted if not isinstance(error, FileNotFoundError))
-
-
 def _document(path: Path, shown: str, source: Source = "workspace") -> Document:
-    try:
-        return Document(storable(shown), wire.read_file(str(path), MOST_BYTES), source=source)
-    except OSError as error:
-        return Document(storable(shown), problem=error.strerror or str(error), source=source)
+    data, problem = content_of(path, MOST_BYTES)
+    return Document(storable(shown), data, problem, source)

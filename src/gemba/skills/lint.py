@@ -10,11 +10,14 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from gemba.documents.content import text_of
+from gemba.documents.finding import Fault, findings
+from gemba.documents.front_matter import FrontMatter, read_front_matter
+from gemba.documents.plain import plain_text
 from gemba.skills.asks import ask_faults
 from gemba.skills.conduct import conduct_faults
-from gemba.skills.front_matter import Fault, FrontMatter, Value, read_front_matter
-from gemba.skills.plain import plain_text
-from gemba.skills.rules import RULES, finding
+from gemba.skills.keys import Text, texts_of
+from gemba.skills.rules import RULES
 from gemba.skills.skill import (
     LONGEST_DESCRIPTION,
     MOST_BYTES,
@@ -28,21 +31,19 @@ from gemba.skills.skill import (
 )
 from gemba.toml import quoted
 
-_MOST_FINDINGS = 100  # of one file
-
 
 class _Judged(NamedTuple):
     """A document with its faults; a skill_id that is well formed, and the skill if nothing is wrong with it."""
 
     faults: list[Fault]
-    skill_id: Value | None = None
+    skill_id: Text | None = None
     skill: AgentSkill | None = None
 
 
 def lint(documents: Iterable[Document]) -> Library:
     """Judge them in this order, bundled ones first: of two with one id the first of a workspace counts."""
     skills: dict[str, AgentSkill] = {}
-    findings: list[SkillFinding] = []
+    told: list[SkillFinding] = []
     first: dict[str, str] = {}
     for document in documents:
         judged = _judge(document)
@@ -57,40 +58,20 @@ def lint(documents: Iterable[Document]) -> Library:
             first.setdefault(id, f"{document.file}:{line}")
         if skill is not None:
             skills[skill.skill_id] = skill
-        findings += _findings(document, faults)
-    return Library(dict(sorted(skills.items())), findings)
-
-
-def _findings(document: Document, faults: list[Fault]) -> list[SkillFinding]:
-    """In the order of lines; of one rule one a line."""
-    told: dict[tuple[int, str], Fault] = {}
-    for fault in faults:
-        told.setdefault((fault.line, fault.rule), fault)
-    ordered = sorted(told.values(), key=lambda fault: fault.line)[:_MOST_FINDINGS]
-    return [finding(fault.rule, document, fault.line, fault.found) for fault in ordered]
+        told += findings(SkillFinding, document.file, RULES, faults)
+    return Library(dict(sorted(skills.items())), told)
 
 
 def _judge(document: Document) -> _Judged:
     if document.problem is not None:
         return _Judged([Fault("file-unreadable", 1, document.problem)])
-    if len(document.data) > MOST_BYTES:
-        return _Judged([Fault("file-unreadable", 1, f"larger than {MOST_BYTES} bytes")])
-    try:
-        text = _decoded(document.data)
-    except UnicodeDecodeError as error:
-        line = document.data.count(b"\n", 0, error.start) + 1
-        return _Judged([Fault("file-not-text", line, f"byte {document.data[error.start]:#04x}")])
-    if "\0" in text:
-        return _Judged([Fault("file-not-text", text.count("\n", 0, text.index("\0")) + 1, "a NUL character")])
-    return _judge_text(document, read_front_matter(text))
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    text = text_of(document.data, MOST_BYTES)
+    return _Judged([text]) if isinstance(text, Fault) else _judge_text(document, read_front_matter(text))
 
 
 def _judge_text(document: Document, front: FrontMatter) -> _Judged:
-    faults, values = [*front.faults, *_value_faults(front.values)], front.values
+    values, faults = texts_of(front)
+    faults += _value_faults(values)
     id = values.get("skill_id")
     known_id = id if id is not None and SKILL_ID.fullmatch(id.text) else None
     if front.body is None:
@@ -107,7 +88,7 @@ def _judge_text(document: Document, front: FrontMatter) -> _Judged:
     return _Judged(faults, known_id, AgentSkill(*named, document.source, document.file, body=front.body))
 
 
-def _value_faults(values: dict[str, Value]) -> Iterator[Fault]:
+def _value_faults(values: dict[str, Text]) -> Iterator[Fault]:
     if (id := values.get("skill_id")) is not None and not SKILL_ID.fullmatch(id.text):
         yield Fault("skill-id-malformed", id.line, quoted(id.text))
     if (variety := values.get("variety")) is not None and variety.text not in VARIETIES:

@@ -1,32 +1,12 @@
 """The linter's rules as a table: an id, how grave it is, what to say and what helps. `{found}` is what was found.
 
-An error keeps a skill from being used, a warning and a note do not. `finding` makes one of a rule.
+An error keeps a skill from being used, a warning and a note do not.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from gemba.skills.skill import (
-    KEYS,
-    LONGEST_DESCRIPTION,
-    SKILL_ID_RULE,
-    VARIETIES,
-    Document,
-    Severity,
-    SkillFinding,
-)
-from gemba.text import showable
-
-_LONGEST_FOUND = 80
-
-
-class Rule(NamedTuple):
-    id: str
-    severity: Severity
-    message: str
-    hint: str
-
+from gemba.documents.finding import Rule
+from gemba.skills.skill import KEYS, LONGEST_DESCRIPTION, SKILL_ID_RULE, VARIETIES
 
 _TABLE = (
     # ---- the file
@@ -140,12 +120,3 @@ _TABLE = (
 )
 
 RULES = {rule.id: rule for rule in _TABLE}
-
-
-def finding(rule: str, document: Document, line: int, found: str = "") -> SkillFinding:
-    """What a rule says of a line. `found` may be anything that stood there."""
-    told = RULES[rule]
-    words = " ".join(showable(found).split())
-    if len(words) > _LONGEST_FOUND:
-        words = words[: _LONGEST_FOUND - 1] + "…"
-    return SkillFinding(document.file, line, rule, told.severity, told.message.replace("{found}", words), told.hint)

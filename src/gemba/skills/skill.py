@@ -7,9 +7,10 @@ from typing import Literal, NamedTuple, get_args
 
 import msgspec
 
+from gemba.documents.finding import DocumentFinding
+
 Variety = Literal["coach", "manager"]
 Source = Literal["bundled", "workspace"]
-Severity = Literal["error", "warning", "note"]
 
 VARIETIES: tuple[Variety, ...] = get_args(Variety)
 KEYS = ("skill_id", "variety", "description")
@@ -44,15 +45,8 @@ class AgentSkill(msgspec.Struct, frozen=True):
     body: str | None = None
 
 
-class SkillFinding(msgspec.Struct, frozen=True):
+class SkillFinding(DocumentFinding, frozen=True):
     """Something about a file: which rule says so, where, and what helps."""
-
-    file: str
-    line: int
-    rule: str
-    severity: Severity
-    message: str
-    hint: str
 
 
 class Library(NamedTuple):

@@ -1,7 +1,7 @@
-"""A skill's body as its reader takes it: small letters, one kind of dash and space, nothing that only decorates.
+"""A text as its reader takes it: small letters, one kind of dash and space, nothing that only decorates.
 
 Quotes, backslashes, emphasis, marks without a width and the joins of split lines are gone, entities and escapes are
-characters: one spelling is left of many. Each character knows its line. One pass, linear. Called by `lint`.
+characters: one spelling is left of many. Each character knows its line. One pass, linear. Called by the linters.
 """
 
 from __future__ import annotations

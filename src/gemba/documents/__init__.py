@@ -1,0 +1,1 @@
+"""Files that people write for agents: found, read as text, parted from their front matter, told what is wrong."""
