@@ -20,6 +20,8 @@ from gemba.handoff.reference import reference_page
 from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.sprints import sprint
+from gemba.teams.roles import rules as role_rules
+from gemba.teams.roles.patterns import REFERENCE
 from gemba.work import item
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -118,6 +120,27 @@ def order() -> str:
     return "\n".join(["| rule | |", "|---|---|", *rules, ""])
 
 
+def patterns() -> str:
+    rows = [
+        f"| `{name}` | {each.prefix} | {each.summary} | {', '.join(each.loads)} | {', '.join(each.publishes)} |"
+        for name, each in REFERENCE.items()
+    ]
+    return "\n".join(["| pattern | prefix | the role | loads | publishes |", "|---|---|---|---|---|", *rows, ""])
+
+
+def roles() -> str:
+    rows = [
+        f"| `{rule.id}` | {rule.severity} | {_cell(rule.message)} | {_cell(rule.hint)} |"
+        for rule in role_rules.RULES.values()
+    ]
+    return "\n".join(["| rule | | says | what helps |", "|---|---|---|---|", *rows, ""])
+
+
+def _cell(text: str) -> str:
+    """A text of the code as a cell: what was found is an ellipsis."""
+    return text.replace("{found}", "…").replace("|", "\\|")
+
+
 BLOCKS = {
     "states": states,
     "urgencies": urgencies,
@@ -131,6 +154,8 @@ BLOCKS = {
     "consults": consults,
     "starts": starts,
     "sprints": sprints,
+    "patterns": patterns,
+    "roles": roles,
 }
 
 

@@ -59,6 +59,7 @@ COMMANDS = {
     "refine": ("gemba.cli.refine", "See the backlog, and have items of it refined."),
     "phase": ("gemba.cli.phase", "Show or set the phase that the project is in."),
     "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),
+    "roles": ("gemba.cli.roles", "Show, check and begin roles of teams."),
     "install-bridge": ("gemba.cli.install_bridge", "Put hooks into Claude Code's settings."),
     "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),
     "operator": ("gemba.cli.operator", "Let others act under their own names."),

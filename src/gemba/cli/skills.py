@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, cast
 import click
 import msgspec
 
-from gemba.cli.github import annotate
+from gemba.cli.findings import count, format_option, refuse_two_formats, tell_findings
+from gemba.cli.new_file import write_new
 from gemba.cli.show import body_lines, headline, json_option, labelled, or_else, print_json, tell
 from gemba.config import open_workspace
 from gemba.errors import Conflict, NotFound, Unusable
@@ -26,10 +27,7 @@ from gemba.toml import nearest, quoted
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from gemba.skills.skill import AgentSkill, Library, SkillFinding
-
-_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
-_AT_GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
+    from gemba.skills.skill import AgentSkill, Library
 
 
 class _SkillId(click.ParamType[str]):
@@ -87,7 +85,7 @@ def show_list(folder: str | None, as_json: bool) -> None:
         click.echo("\n".join([*_headline(each), *body_lines(each.description)]) + "\n")
     wrong = sum(each.severity != "note" for each in library.findings)
     if wrong:
-        click.echo(f"{_count(wrong, 'fault')} in .gemba/skills: gemba skills lint")
+        click.echo(f"{count(wrong, 'fault')} in .gemba/skills: gemba skills lint")
 
 
 @command.command(short_help="Show a skill as an agent gets it.")
@@ -114,9 +112,7 @@ def show(folder: str | None, skill_id: str, as_json: bool) -> None:
 
 @command.command(short_help="Say what is wrong with skills.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "github"]), help="How to tell it.  [default: text]"
-)
+@format_option
 @json_option
 @click.pass_obj
 def lint(folder: str | None, paths: tuple[Path, ...], form: str | None, as_json: bool) -> None:
@@ -130,19 +126,10 @@ def lint(folder: str | None, paths: tuple[Path, ...], form: str | None, as_json:
       gemba skills lint
       gemba skills lint skills/ --format github
     """
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json does not go with --format {form}.")
+    refuse_two_formats(form, as_json)
     library = read_paths(paths) if paths else _of_workspace(folder)
-    errors = sum(each.severity == "error" for each in library.findings)
-    if as_json or form == "json":
-        print_json({"ok": not errors, "skills": list(library.skills), "findings": library.findings})
-    elif form == "github":
-        for each in library.findings:
-            place = {"file": each.file, "line": str(each.line), "title": each.rule}
-            annotate(_AT_GITHUB[each.severity], f"{each.message} ({each.hint})", **place)
-    else:
-        _tell(library)
-    sys.exit(1 if errors else 0)
+    summary = f"{count(len(library.skills), 'skill')} can be used, bundled ones among them"
+    sys.exit(tell_findings(library.findings, form, as_json, {"skills": list(library.skills)}, summary))
 
 
 @command.command(short_help="Begin a skill of your own.")
@@ -170,7 +157,7 @@ def new(folder: str | None, skill_id: str, variety: str | None, description: str
     else:
         text = draft(skill_id, cast("Variety", variety or "coach"), description or DESCRIPTION)
     file = own_folder(root) / f"{skill_id}.md"
-    _write(file, text)
+    write_new(file, text, "skill_exists")
     tell(
         {"skill_id": skill_id, "file": str(file)},
         as_json,
@@ -188,23 +175,6 @@ def _check_new(root: Path, skill_id: str, description: str | None) -> None:
     known = read_library(root).skills.get(skill_id)
     if known is not None and known.source == "workspace":
         raise Conflict(f"{known.file} has this skill_id already", code="skill_exists", found=skill_id)
-
-
-def _write(file: Path, text: str) -> None:
-    """A new file, whole or not at all; one that is there stays as it is."""
-    try:
-        file.parent.mkdir(exist_ok=True)
-        with file.open("x", encoding="utf-8") as stream:
-            try:
-                stream.write(text)
-                stream.flush()
-            except OSError:
-                file.unlink(missing_ok=True)
-                raise
-    except FileExistsError:
-        raise Conflict(f"{file} is there already", code="skill_exists") from None
-    except OSError as error:
-        raise Unusable(f"{file}: {error.strerror}", code="workspace_unwritable") from None
 
 
 def _root(folder: str | None) -> Path | None:
@@ -236,20 +206,3 @@ def _headline(skill: AgentSkill) -> list[str]:
     return headline(
         "", None, skill.skill_id, [skill.variety, where, "in the place of a bundled one" if skill.overrides else None]
     )
-
-
-def _tell(library: Library) -> None:
-    for each in library.findings:
-        click.echo("\n".join(_lines(each)))
-    counts = [_count(sum(each.severity == name for each in library.findings), name) for name in ("error", "warning")]
-    click.echo(f"{_count(len(library.skills), 'skill')} can be used, bundled ones among them: {', '.join(counts)}")
-
-
-def _lines(found: SkillFinding) -> list[str]:
-    mark = click.style(found.severity, fg=_COLOURS[found.severity])
-    place = " ".join(showable(f"{found.file}:{found.line}").split("\n"))
-    return [f"{place}: {mark}: {showable(found.message)} [{found.rule}]", *labelled("→", found.hint)]
-
-
-def _count(many: int, noun: str) -> str:
-    return f"{many or 'no'} {noun}{'' if many == 1 else 's'}"
