@@ -555,7 +555,7 @@ def test_any_role_and_prefix_can_be_generated(role: str, prefix: str) -> None:
 
 # ---- whatever is in a file -------------------------------------------------------------------------------------------
 
-MARKS = (
+MARKS: tuple[str, ...] = (
     "---\n",
     "role: x\n",
     "prefix: X\n",
@@ -599,7 +599,7 @@ def test_any_bytes_are_judged(data: bytes) -> None:
         assert (made.spec is None) == any(each.severity == "error" for each in made.findings)
 
 
-HEAVY = (
+HEAVY: tuple[str, ...] = (
     "-",
     " ",
     "\n",
