@@ -16,6 +16,7 @@ from gemba.api.problem import problem
 from gemba.operators import OPERATOR, Operators
 
 OPERATOR_KEY = "gemba.operator"
+SHORT_WAY = "gemba.write_part"  # in a scope, what writes the next part of a response that has begun
 MCP_PATH = "/mcp"
 
 _SECURITY_HEADERS = {
@@ -74,6 +75,7 @@ class Guard:
             refusal = self._refusal(scope, headers)
         answer: Send = send_guarded
         if scope.get(OPERATOR_KEY, OPERATOR) != OPERATOR:
+            scope.pop(SHORT_WAY, None)  # it leads past what is judged here, part by part
             answer = self._while_known(scope[OPERATOR_KEY], _token(headers), send_guarded)
         await (refusal or self._inner)(scope, receive, answer)
 

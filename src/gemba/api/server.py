@@ -32,7 +32,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 import gemba
 from gemba import clock
 from gemba.api.asgi import make_asgi
-from gemba.api.stream import SHORT_WAY
+from gemba.api.security import SHORT_WAY
 from gemba.app import App
 from gemba.config import Workspace
 from gemba.errors import Unusable

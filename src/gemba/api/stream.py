@@ -23,6 +23,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from gemba.api.decode import decode_query
+from gemba.api.security import SHORT_WAY
 from gemba.app import App
 from gemba.errors import Invalid
 from gemba.event import Event, Filter
@@ -31,7 +32,6 @@ from gemba.store.database import REFUSALS, reason_of
 from gemba.store.hub import Hub
 
 HEARTBEAT_SECONDS = 15.0
-SHORT_WAY = "gemba.write_part"  # in a scope, what writes the next part of a response that has begun
 
 _MEDIA_TYPE = "text/event-stream"
 _BURST = 50
