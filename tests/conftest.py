@@ -66,12 +66,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _can_wait(item: pytest.Item) -> bool:
-    """Whether it belongs to `make rest`: what is marked `long`, and three of four tests on PostgreSQL, always the same,
-    of those that run on SQLite too and are about neither of them."""
+    """Whether it belongs to `make rest`: what is marked `long`, and of what runs in several ways some, always the same.
+
+    Seven of eight tests on PostgreSQL, of those that run on SQLite too and are about neither of them; of commands with
+    a server and without one of the two; and one of three of the page's tests, but for those of who can use it.
+    """
     name, _, given = item.nodeid.partition("[")
-    is_about_it = any(word in name for word in ("chaos", "store_", "flows", "reliability", "concurrent", "at_once"))
-    is_spared = "postgresql" in given and not is_about_it and zlib.crc32(name.encode()) % 4 != 0
-    return is_spared or item.get_closest_marker("long") is not None
+    draw = zlib.crc32(name.encode())
+    if item.get_closest_marker("long") is not None:
+        return True
+    if (
+        "postgresql" in given
+        and draw % 8
+        and not _is_about(name, "chaos", "store_", "flows", "reliab", "concurr", "at_once")
+    ):
+        return True
+    if "with a server" in given or "without a server" in given:
+        return ("without a server" in given) == bool(draw % 2)
+    return "/browser/" in name and not draw % 3 and not _is_about(name, "axe", "access", "serious", "keyboard", "phone")
+
+
+def _is_about(name: str, *words: str) -> bool:
+    return any(word in name for word in words)
 
 
 @pytest.fixture(scope="session")

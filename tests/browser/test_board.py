@@ -370,6 +370,7 @@ def test_on_a_phone_one_column_is_shown_and_a_thumb_moves_its_cards(
     assert too_wide(phone) == []
 
 
+@pytest.mark.long
 def test_five_thousand_items_are_scrolled_through_as_a_bare_list_is(desk: Desk) -> None:
     fill(desk.server, 5_000)
     desk.go_to("Board")

@@ -122,7 +122,7 @@ def test_whatever_is_sent_the_server_keeps_what_the_document_says(api: Api, labe
     known = seeded(api)
 
     @seed(SEED)
-    @settings(max_examples=effort(10, 100), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=effort(5, 100), deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(case=cases_of(operation), id=st.none() | st.just("new") | st.sampled_from(known))
     def keeps(case: schemathesis.Case[Any], id: str | None) -> None:
         if id is not None and "id" in case.path_parameters:
