@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -22,11 +22,39 @@ class PlanRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capabilities: _Names = ()
 
 
+Output = Literal["artifact", "codebase", "mixed"]
+_Line = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+_Lines = Annotated[tuple[_Line, ...], msgspec.Meta(max_length=100)]
+
+
+class CommandTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A program that the built-in worker runs in place of an agent: what it runs, the artifact that it writes (a plain
+    name, given to it as $GEMBA_ARTIFACT), and what must exit with 0 afterwards."""
+
+    run: _Line
+    artifact: Annotated[str, msgspec.Meta(min_length=1, max_length=100)] = "report.md"
+    verify: _Line | None = None
+
+
+class TaskOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a plan may say of a task beside its goal. `output`: what its gate looks at; unless it is said, code and an
+    artifact for developers and testers, an artifact for the others. `reviewers` discuss its work: roles, or person."""
+
+    agent: _Name | None = None
+    output: Output | None = None
+    acceptance: _Lines = ()
+    targets: _Lines = ()
+    command: CommandTask | None = None
+    reviewers: _Names = ()
+    seconds: Annotated[int, msgspec.Meta(ge=1, le=2_592_000)] | None = None  # of one turn
+
+
 class ProposedTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: _Name
     owner: _Name
-    goal: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    goal: _Line
     blocked_by: _Names = ()
+    options: TaskOptions = TaskOptions()
 
 
 class ProposedPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,6 +72,7 @@ class PlanTask(msgspec.Struct, frozen=True):
     blocked_by: tuple[str, ...]
     chain: str
     inner_loop: bool
+    options: TaskOptions = TaskOptions()
 
 
 class Plan(msgspec.Struct, frozen=True):

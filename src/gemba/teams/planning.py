@@ -76,6 +76,7 @@ def accept(proposed: ProposedPlan, *, max_roles: int = MOST_ROLES) -> Plan:
                 blockers[id],
                 chains[id],
                 sizes[chains[id]] > 1 and roles[tasks[id].owner].inner_loop,
+                tasks[id].options,
             )
             for id in order
         ),
@@ -92,7 +93,9 @@ def with_revision(plan: Plan, task_id: str, goal: str) -> tuple[Plan, str]:
         raise NotFound(f"the plan has no task {task_id[:60]}", code="unknown_task", found=task_id[:60])
     prefix = prefix_of(held.id)
     highest = max(int(task.id.rpartition("-")[2]) for task in plan.tasks if prefix_of(task.id) == prefix)
-    added = PlanTask(f"{prefix}-{highest + 1:03}", held.owner, goal, held.blocked_by, held.chain, held.inner_loop)
+    added = PlanTask(
+        f"{prefix}-{highest + 1:03}", held.owner, goal, held.blocked_by, held.chain, held.inner_loop, held.options
+    )
     tasks: list[PlanTask] = []
     for task in plan.tasks:
         waits = task_id in task.blocked_by
