@@ -1,0 +1,222 @@
+"""A run begins, as an action: what its text asks for, its plan, its roles, and all of its tasks in one transaction.
+
+Before the transaction: the analysis or the plan that was proposed, both judged by the same rules, the role-specs, and
+whether the agents can run here; then, unless it is only planned, its branch. Nothing is started before all of that
+passes. A text is a text: one that reads like a command begins a run like any other.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from sqlalchemy import insert
+
+from gemba import wire
+from gemba.action import Action, Id, Nothing
+from gemba.config import TeamSettings
+from gemba.errors import GembaError, Invalid
+from gemba.event import Draft
+from gemba.handoff import audit
+from gemba.sessions.agents.agent import Agent, usable
+from gemba.store.database import Transaction
+from gemba.teams import branches, bus, command_tasks, epics, graph, store, team_file
+from gemba.teams.analysis import LONGEST_TEXT, MOST_ROLES, Analysis, analyse
+from gemba.teams.capabilities import workspace_vocabulary
+from gemba.teams.casting import Cast, cast_roles
+from gemba.teams.plan import Plan, PlanTask
+from gemba.teams.planning import plan_from, read_plan
+from gemba.teams.project_commands import project_commands
+from gemba.teams.run import BUILTIN, COORDINATOR, PERSON, RunSettings, RunState, RunView
+from gemba.teams.tables import edges, runs, tasks
+from gemba.teams.view import view_run
+from gemba.text import one_line, storable
+
+_TITLE = 120
+
+
+class NewTeam(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is to be done. `agent`: the type of agent of tasks that name none; `plan`: roles and tasks in place of those
+    that the text is taken to ask for; `plan_only`: nothing begins before somebody says so."""
+
+    text: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
+    epic_id: Id | None = None
+    agent: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_ID)] | None = None
+    max_roles: int = MOST_ROLES
+    plan: dict[str, Any] | None = None
+    plan_only: bool = False
+    settings: RunSettings | None = None
+
+
+class Prepared(NamedTuple):
+    """A wish that was looked into."""
+
+    id: str
+    wanted: NewTeam
+    agent: str
+    settings: RunSettings
+    analysis: Analysis
+    plan: Plan
+    roles: dict[str, Cast]
+    branch: branches.Opened | None
+
+
+def prepare(surroundings: Mapping[str, Any], wanted: NewTeam) -> Prepared:
+    root: Path = surroundings["workspace"]
+    usual: TeamSettings = surroundings["teams"]
+    analysis = analyse(storable(wanted.text), max_roles=wanted.max_roles, vocabulary=workspace_vocabulary(root))
+    plan = plan_from(analysis) if wanted.plan is None else read_plan(wanted.plan, max_roles=wanted.max_roles)
+    agent = wanted.agent or usual.agent
+    declared = team_file.read_team_file(root)
+    plan = command_tasks.with_programs(plan, declared, agent)
+    settings = _settings(root, wanted, usual, declared, plan)
+    agents = _checked_agents(surroundings, root, agent, plan)
+    roles = cast_roles(root, plan, agents)
+    id = f"team-{secrets.token_hex(6)}"
+    branch = None if wanted.plan_only else branches.open_branch(str(root), id)
+    return Prepared(id, wanted, agent, settings, analysis, plan, roles, branch)
+
+
+def _settings(
+    root: Path, wanted: NewTeam, usual: TeamSettings, declared: team_file.TeamFile, plan: Plan
+) -> RunSettings:
+    given = wanted.settings or RunSettings(max_parallel=usual.max_parallel)
+    names = [role.name for role in plan.roles]
+    if given.reviewer not in (BUILTIN, PERSON, *names):
+        allowed = [BUILTIN, PERSON, *names]
+        raise Invalid(
+            f"reviewer is {given.reviewer[:60]!r}; allowed: {', '.join(allowed)}",
+            code="unknown_reviewer",
+            pointer="/settings/reviewer",
+            found=given.reviewer[:60],
+            allowed=allowed,
+        )
+    for at, task in enumerate(plan.tasks):
+        for each in task.options.reviewers:
+            if each not in (PERSON, *names) or each == task.owner:
+                raise Invalid(
+                    f"{task.id} is to be discussed by {each[:60]!r}; allowed: {PERSON} or a role that is not its owner",
+                    code="unknown_reviewer",
+                    pointer=f"/plan/tasks/{at}/options/reviewers",
+                    found=each[:60],
+                )
+    commands = given.commands or project_commands(root, declared)
+    return msgspec.structs.replace(given, commands=tuple(commands))
+
+
+def _checked_agents(surroundings: Mapping[str, Any], root: Path, agent: str, plan: Plan) -> set[str]:
+    """The types that take part; an Invalid names the task whose agent cannot run here."""
+    names = {agent: "/agent"}
+    for at, task in enumerate(plan.tasks):
+        if task.options.agent is not None:
+            names.setdefault(task.options.agent, f"/plan/tasks/{at}/options/agent")
+    for name, pointer in names.items():
+        try:
+            found: Agent = surroundings["agent"](name)
+        except GembaError as error:
+            raise Invalid(error.message, code=error.code, pointer=pointer, found=name) from None
+        reason = usable(found, root) if found.takes_task else "nothing there reads a task"
+        if reason is not None:
+            raise Invalid(f"agent {name} cannot run here: {reason}", code="agent_unusable", pointer=pointer, found=name)
+    return set(names)
+
+
+def begin_run(tx: Transaction, made: Prepared) -> RunView:
+    planned = made.wanted.plan_only
+    if not planned:
+        for guard in tx.surroundings.get("dispatch_guards", ()):
+            guard(tx)
+    if made.wanted.epic_id is not None:
+        epics.take(tx, made.wanted.epic_id, made.id, begins=not planned)
+    tx.connection.execute(insert(runs), _run_row(tx, made))
+    tx.insert_many(tasks, [_task_row(tx, made, at, task) for at, task in enumerate(made.plan.tasks)])
+    pairs = [(before, task.id) for task in made.plan.tasks for before in task.blocked_by]
+    if pairs:
+        tx.insert_many(edges, [{"run_id": made.id, "blocker": one, "task": other} for one, other in pairs])
+    told = {"text": one_line(made.wanted.text, _TITLE), "tasks": len(made.plan.tasks), "by": tx.actor}
+    tx.emit(Draft("team.planned" if planned else "team.started", {**told, "agent": made.agent}, ref=made.id))
+    audit.record(tx, "team.planned" if planned else "team.started", made.id, told)
+    bus.post(tx, made.id, COORDINATOR, "progress", f"planned {len(made.plan.tasks)} tasks", {}, recipient="all")
+    return view_run(tx.connection, made.id)
+
+
+def start_run(tx: Transaction, opened: branches.Opened | None, *, id: str) -> RunView:
+    """What was only planned begins."""
+    run = store.lock_run(tx, id)
+    for guard in tx.surroundings.get("dispatch_guards", ()):
+        guard(tx)
+    if run.epic_id is not None:
+        epics.take(tx, run.epic_id, run.id, begins=True)
+    branch = {"branch": None, "base": None} if opened is None else {"branch": opened.branch, "base": opened.base}
+    store.move_run(tx, run, "started", started_at=tx.now, **branch)
+    tx.emit(Draft("team.started", {"tasks": run.tasks, "by": tx.actor}, ref=id))
+    audit.record(tx, "team.started", id, {"by": tx.actor})
+    return view_run(tx.connection, id)
+
+
+def prepare_start(surroundings: Mapping[str, Any], _body: Nothing, *, id: str) -> branches.Opened | None:
+    return branches.open_branch(str(surroundings["workspace"]), store.check_id(id))
+
+
+def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:
+    begins = not made.wanted.plan_only
+    many = len(made.plan.tasks)
+    return {
+        "id": made.id,
+        "state": RunState.RUNNING if begins else RunState.PLANNED,
+        "workspace": str(tx.surroundings["workspace"]),
+        "origin": tx.surroundings["origin"],
+        "text": storable(made.wanted.text),
+        "epic_id": made.wanted.epic_id,
+        "agent": made.agent,
+        "settings": _json(made.settings),
+        "analysis": _json(made.analysis),
+        "roles": _json([_role(made, role.name) for role in made.plan.roles]),
+        "branch": None if made.branch is None else made.branch.branch,
+        "base": None if made.branch is None else made.branch.base,
+        "tasks": many,
+        "unended": many,
+        "messages": 0,
+        "created_by": tx.actor,
+        "created_at": tx.now,
+        "started_at": tx.now if begins else None,
+        "unwritten": True,
+    }
+
+
+def _role(made: Prepared, name: str) -> dict[str, Any]:
+    """A role of the plan with its spec, as it is kept."""
+    role = next(each for each in made.plan.roles if each.name == name)
+    cast = made.roles[name]
+    return {**msgspec.to_builtins(role), "title": cast.spec.title, "loads": list(cast.spec.loads), "spec": cast.text}
+
+
+def _task_row(tx: Transaction, made: Prepared, at: int, task: PlanTask) -> dict[str, Any]:
+    prefix = task.id.rpartition("-")[0]
+    return graph.new_row(
+        tx,
+        run_id=made.id,
+        id=task.id,
+        place=(at + 1) * graph.STEP,
+        owner=task.owner,
+        prefix=prefix,
+        goal=storable(task.goal),
+        given=_json(task.options),
+        chain=task.chain,
+        inner_loop=task.inner_loop,
+        blocked_by=_json(task.blocked_by),
+        open_blockers=len(task.blocked_by),
+    )
+
+
+def _json(value: object) -> str:
+    return storable(msgspec.json.encode(value).decode())
+
+
+ACTIONS = (
+    Action("/api/teams", begin_run, NewTeam, RunView, "Plan a team run, and start it", prepare=prepare, status=201),
+    Action("/api/teams/{id}/start", start_run, Nothing, RunView, "Start what was planned", prepare=prepare_start),
+)
