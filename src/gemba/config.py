@@ -190,6 +190,15 @@ class AutoSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 4
 
 
+class TeamSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[teams]`: the type of agent that a run has unless it names one (`builtin` needs no model), how many of its tasks
+    may be worked on at once, and how long one whose worker is not heard of is left to it."""
+
+    agent: Annotated[str, msgspec.Meta(min_length=1, max_length=wire.MAX_ID)] = "builtin"
+    max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 8
+    lease_seconds: Annotated[int, msgspec.Meta(ge=2, le=3_600)] = 45
+
+
 class CapSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[caps]`: what the whole workspace may take, whatever it costs; 0 is no cap. Each type of agent has limits of its
     own in agents.toml."""
@@ -214,6 +223,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     work: WorkSettings = WorkSettings()
     consults: ConsultSettings = ConsultSettings()
     auto: AutoSettings = AutoSettings()
+    teams: TeamSettings = TeamSettings()
     caps: CapSettings = CapSettings()
     channels: dict[str, ChannelSettings] = {}
     policy: tuple[PolicySettings, ...] = ()

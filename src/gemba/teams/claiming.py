@@ -24,6 +24,7 @@ from gemba.teams.tables import chains, runs, tasks
 from gemba.teams.task import TaskState
 
 STINT: Final = "team.stint"  # the flow that works on a task for as long as one claim of it lasts
+BRING_IN: Final = "team.bring_in"  # the flow that merges what somebody has taken as it is
 
 S = TaskState
 

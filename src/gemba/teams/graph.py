@@ -185,7 +185,7 @@ def put_behind(tx: Transaction, run: Row[Any], row: Row[Any], goal: str, **value
 
 def new_row(tx: Transaction, **values: Any) -> dict[str, Any]:
     """A task as it begins."""
-    zeros = dict.fromkeys(("attempt", "errors", "fence", "beat", "not_before"), 0)
+    zeros = dict.fromkeys(("attempt", "judged", "errors", "fence", "beat", "not_before"), 0)
     return {
         **zeros,
         "state": S.PENDING,

@@ -60,6 +60,7 @@ tasks = Table(
     Column("version", Integer, nullable=False),
     Column("words", Text, nullable=False),  # what its latest version is to do otherwise, as JSON
     Column("attempt", Integer, nullable=False),  # of its version
+    Column("judged", Integer, nullable=False),  # how often a gate did, of its version
     Column("errors", Integer, nullable=False),  # of its version
     Column("fence", Integer, nullable=False),
     Column("beat", BigInteger, nullable=False),
@@ -72,6 +73,7 @@ tasks = Table(
     Column("score", Float),
     Column("gate", Text),  # its latest, as JSON
     Column("reason", Text),  # why it is in this state, where that needs one
+    Column("accepted", Text),  # why it is taken as it is, until its work is brought in
     Column("lost_for", Text),  # the task that it was skipped for
     Column("revises", Text),  # the task that it was inserted for
     Column("escalation_id", Text),

@@ -1,0 +1,88 @@
+"""What a task's agent is told: its role, the work, what is to be otherwise this time. Pure.
+
+The envelope of its dispatch says the rest: what is known, and how a turn ends. What people and agents wrote stands as
+quoted lines, so that no goal can end its quotation or speak for the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Row
+
+from gemba.teams.gates import Gate
+from gemba.text import one_line, showable
+
+_LONGEST_TEXT = 8_000
+
+
+class KeptRole(msgspec.Struct, frozen=True):
+    """A role of a run, as it was when the run was planned."""
+
+    name: str
+    prefix: str
+    inner_loop: bool = True
+    capabilities: tuple[str, ...] = ()
+    title: str = ""
+    loads: tuple[str, ...] = ()
+    spec: str = ""
+
+
+_roles = msgspec.json.Decoder(list[KeptRole])
+
+
+def roles_of(run: Row[Any]) -> list[KeptRole]:
+    return _roles.decode(run.roles)
+
+
+def role_of(run: Row[Any], name: str) -> KeptRole:
+    return next(role for role in roles_of(run) if role.name == name)
+
+
+def goal_of(run: Row[Any], row: Row[Any]) -> str:
+    """The goal of a task's dispatch: its own, and what the whole run is for."""
+    return f"{row.id}: {row.goal}\n\nIt is part of a team's work:\n{run.text[:_LONGEST_TEXT]}"
+
+
+def told(run: Row[Any], row: Row[Any], role: KeptRole, notes: Sequence[str], answer: str) -> str:
+    """The prompt of an agent that reads words."""
+    parts = [
+        f"You are {role.title or role.name} in a team of agents. Your task is {row.id}; others do the other tasks.",
+        f"Your role:\n\n{role.spec.strip()}",
+        f"Your task:\n{_quoted(row.goal)}",
+        f"The whole of the team's work, of which you do your task alone:\n{_quoted(run.text[:_LONGEST_TEXT])}",
+        *(f"Said of it since:\n{_quoted(note)}" for note in notes),
+        f"The answer to what you asked:\n{_quoted(answer)}" if answer.strip() else "",
+        f"Write what you find out or decide into .gemba/artifacts/{row.id}-report.md, and name it in "
+        "artifacts_written. What others found lies in .gemba/artifacts; leave that as it is. Work in this folder alone.",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def sent_back(gate: Gate) -> str:
+    """What an agent is told whose work did not pass: which dimension had which score, and what was found there."""
+    lines = [f"Your work was judged with {gate.reason}. Mend this, then hand over again:"]
+    lines += [
+        f"- {one.dimension} {one.score:g}: {one.reason}" + (f"; failed: {', '.join(one.failed)}" if one.failed else "")
+        for one in sorted(gate.dimensions, key=lambda one: one.score)
+        if one.score < 100
+    ]
+    return "\n".join(lines)
+
+
+GO_ON = "Go on with your task; end the turn with a handoff."
+
+
+def repaired(refusal: str) -> str:
+    return f"Your handoff was not accepted:\n\n{showable(refusal)}"
+
+
+def broken(trouble: str) -> str:
+    """For the next attempt after one that broke."""
+    return f"The attempt before this one broke ({one_line(trouble, 300)}). Try another way; what it left lies here."
+
+
+def _quoted(words: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in showable(words).splitlines() or [""])

@@ -1,0 +1,70 @@
+"""One claim of a task, from its beginning to where somebody else has to go on: a durable flow.
+
+    begin a turn → wait till it is over → what follows: the gate, a person, another turn, an error
+
+Each step may be repeated after a kill: it looks where the task stands, under the number of its claim, before it does
+anything. A turn that waits costs no thread and no query. Whoever lost the claim ends here without a word, and what its
+session still does is nobody's: it works in a folder of its own, and only what a claim hands over is merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from gemba import clock
+from gemba.event import Filter
+from gemba.teams import attempts, standing, store
+from gemba.teams.claiming import BRING_IN, STINT, Leases
+from gemba.teams.concluding import Concluding
+from gemba.teams.task import TaskState
+from gemba.teams.verifying import Verifying
+
+if TYPE_CHECKING:
+    from gemba.flows.engine import Flow
+    from gemba.flows.launch import FlowFunction
+
+# The events with which one of these may have become necessary.
+NEWS = Filter(frozenset({"team.task_changed", "team.started"}))
+
+OVER = "over"
+TURN = "turn"
+
+
+class Stints:
+    """For one workspace and home. `leases` keeps a claim for as long as its stint runs here."""
+
+    def __init__(self, concluding: Concluding, verifying: Verifying, leases: Leases) -> None:
+        self._concluding = concluding
+        self._verifying = verifying
+        self._leases = leases
+
+    @property
+    def table(self) -> Mapping[str, FlowFunction]:
+        return {STINT: self.work, BRING_IN: self.bring_in}
+
+    async def work(self, flow: Flow, run_id: str, task_id: str, fence: int, since: int) -> None:
+        claim = (run_id, task_id, fence)
+        with self._leases.holding(claim):
+            at = await flow.call(self._concluding.begin, *claim)
+            while at["next"] == TURN:
+                refs = [store.ref_of(run_id, task_id), at["dispatch_id"], at["session_id"]]
+                due = None if not at["seconds"] else at["began"] + at["seconds"] * clock.SECOND
+                in_time = await flow.until(refs, is_over, *claim, since=at["began"], due=due)
+                at = await flow.call(self._concluding.conclude, *claim, in_time)
+
+    async def bring_in(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
+        await flow.call(self._verifying.bring_in_accepted, run_id, task_id, fence)
+
+
+def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:
+    """Whether a turn is over, or its claim."""
+    row = store.find_task(connection, run_id, task_id)
+    if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
+        return True
+    last = attempts.latest(connection, run_id, task_id)
+    if last is None:
+        return True
+    return standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn)) is not None
