@@ -19,7 +19,7 @@ from tests.fixtures.servers import BIN, RunningServer
 
 FILES = [
     *("agents.toml", "approvals.toml", "context.toml", ".gitignore", "interaction_profile.md"),
-    *("personas/README.md", "skills/README.md", "workspace.toml"),
+    *("personas/README.md", "skills/README.md", "team.toml", "workspace.toml"),
 ]
 
 

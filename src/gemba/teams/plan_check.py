@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from gemba.skills.consult.graph import cycle_in, knots
 from gemba.teams.analysis import MOST_ROLES
+from gemba.teams.command_tasks import command_faults
 from gemba.teams.plan import PlanRole, ProposedPlan, ProposedTask, graph_order, prefix_of
 from gemba.toml import nearest, quoted
 
@@ -157,6 +158,13 @@ def _blockers(plan: _Looked) -> Iterator[PlanFault]:
                 yield PlanFault("missing_blocker", f"/tasks/{at}/blocked_by/{number}", words, each)
 
 
+def _commands(plan: _Looked) -> Iterator[PlanFault]:
+    for at, task in enumerate(plan.tasks):
+        for fault in command_faults(task.options.command) if task.options.command is not None else ():
+            pointer = f"/tasks/{at}/options/command/{fault.field}"
+            yield _unfit("invalid_command", pointer, fault.found, fault.allowed)
+
+
 def _cycles(plan: _Looked) -> Iterator[PlanFault]:
     for knot in plan.knots:
         cycle = cycle_in(plan.graph, knot)
@@ -192,6 +200,7 @@ RULES = (
     PlanRule("unknown_owner", "A task's owner is a role of the plan.", _owners),
     PlanRule("wrong_prefix", "A task's id begins with its owner's prefix.", _prefixes),
     PlanRule("missing_blocker", "What blocks a task is a task of the plan.", _blockers),
+    PlanRule("invalid_command", "What a program runs is one line, and its artifact a plain name.", _commands),
     PlanRule("cycle", "No task waits for itself, over whatever others.", _cycles),
     PlanRule("unreachable_part", "Every task can begin at some time, and every role has one.", _unreachable),
 )
