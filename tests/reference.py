@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 
 import click
+import msgspec
+from msgspec import inspect
 
 from gemba import wire
 from gemba.autodispatch.start import START
@@ -20,6 +22,7 @@ from gemba.handoff.reference import reference_page
 from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.sprints import sprint
+from gemba.teams.message import TYPES
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
 from gemba.work import item
@@ -55,11 +58,21 @@ def commands_page() -> str:
     for name in COMMANDS:
         found = cli.get_command(click.Context(cli), name)
         assert found is not None
-        sections.append((f"gemba {name}", _help(f"gemba {name}", found)))
-        for part, command in found.commands.items() if isinstance(found, click.Group) else ():
-            sections.append((f"gemba {name} {part}", _help(f"gemba {name} {part}", command)))
+        sections += _sections(f"gemba {name}", found)
     sections += [(of.COMMAND.name, of.COMMAND.help()) for of in (ask, state, bridge, mcp)]
     return "\n".join([_INTRODUCTION, *(f"## {name}\n\n```\n{text}\n```\n" for name, text in sections)])
+
+
+def _sections(name: str, command: click.Command) -> list[tuple[str, str]]:
+    """A command and, behind it, each that is in it."""
+    sections = [(name, _help(name, command))]
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for part in list(command.commands) or command.list_commands(context):
+            found = command.get_command(context, part)
+            assert found is not None
+            sections += _sections(f"{name} {part}", found)
+    return sections
 
 
 def _help(name: str, command: click.Command) -> str:
@@ -136,6 +149,38 @@ def roles() -> str:
     return "\n".join(["| rule | | says | what helps |", "|---|---|---|---|", *rows, ""])
 
 
+def messages() -> str:
+    more = {True: "", False: "; more may stand beside it"}
+    rows = [f"| `{each.name}` | {each.says} | {_fields(each.data)}{more[each.is_closed]} |" for each in TYPES.values()]
+    return "\n".join(["| type | tells | data |", "|---|---|---|", *rows, ""])
+
+
+def _fields(data: type[msgspec.Struct]) -> str:
+    """What a document of this type has, in words; what it must have stands in bold."""
+    found = inspect.type_info(data)
+    assert isinstance(found, inspect.StructType)
+    names = [f"**`{field.name}`**" if field.required else f"`{field.name}`" for field in found.fields]
+    return ", ".join(f"{name}{_takes(field.type)}" for name, field in zip(names, found.fields, strict=True))
+
+
+def _takes(kind: inspect.Type) -> str:
+    """The bounds of a field, behind its name."""
+    match kind:
+        case inspect.UnionType(types=types):
+            return _takes(next(each for each in types if not isinstance(each, inspect.NoneType)))
+        case inspect.StrType(max_length=most):
+            return f" (≤ {most:,} characters)"
+        case inspect.IntType(ge=least, le=most) | inspect.FloatType(ge=least, le=most):
+            return f" ({least or 0:g} to {most or 0:,.0f})"
+        case inspect.ListType(item_type=inspect.StructType(cls=cls), max_length=most):
+            return f" (≤ {most}, each {_fields(cls)})"
+        case inspect.ListType(item_type=item, max_length=most):
+            return f" (≤ {most}, each {_takes(item).strip(' ()')})"
+        case inspect.LiteralType(values=values):
+            return f" ({', '.join(map(str, values))})"
+    return " (true or false)"
+
+
 def _cell(text: str) -> str:
     """A text of the code as a cell: what was found is an ellipsis."""
     return text.replace("{found}", "…").replace("|", "\\|")
@@ -154,6 +199,7 @@ BLOCKS = {
     "consults": consults,
     "starts": starts,
     "sprints": sprints,
+    "messages": messages,
     "patterns": patterns,
     "roles": roles,
 }

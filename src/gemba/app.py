@@ -73,6 +73,7 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
+from gemba.teams import messaging
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
@@ -105,6 +106,7 @@ ACTIONS: tuple[Action, ...] = (
     *applying.ACTIONS,
     *revoking.ACTIONS,
     *switching.ACTIONS,
+    *messaging.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.

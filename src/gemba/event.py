@@ -102,6 +102,7 @@ NAMES = {
     "auto.refused": "what auto-dispatch had chosen could not be started, and why; the item is free again",
     "auto.ended": "what auto-dispatch had started is over: done, failed or left to others",
     "auto.asked": "nothing was ready, so auto-dispatch asked the project manager, or could not, and why",
+    "team.message": "messages were posted on the bus of a team run: their numbers, from whom, to whom",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }
 

@@ -21,6 +21,7 @@ from gemba.api import (
     session_reads,
     skill_reads,
     sprint_reads,
+    team_reads,
     work_reads,
 )
 from gemba.api.read import Read
@@ -84,6 +85,7 @@ READS = (
     *persona_reads.READS,
     *consult_reads.READS,
     *auto_reads.READS,
+    *team_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

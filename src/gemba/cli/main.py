@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
 import click
 
 import gemba
+from gemba.cli.lazy import LazyGroup
 from gemba.errors import GembaError
 from gemba.text import showable
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 # name → (module, what it does). The module has a click command named `command`.
 COMMANDS = {
@@ -59,6 +56,7 @@ COMMANDS = {
     "refine": ("gemba.cli.refine", "See the backlog, and have items of it refined."),
     "phase": ("gemba.cli.phase", "Show or set the phase that the project is in."),
     "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),
+    "team": ("gemba.cli.team", "Team runs: what those who take part say to each other."),
     "roles": ("gemba.cli.roles", "Show, check and begin roles of teams."),
     "install-bridge": ("gemba.cli.install_bridge", "Put hooks into Claude Code's settings."),
     "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),
@@ -68,34 +66,7 @@ COMMANDS = {
 }
 
 
-class LazyGroup(click.Group):
-    """Knows its commands by name and loads the one that is wanted."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        row = COMMANDS.get(cmd_name)
-        return None if row is None else importlib.import_module(row[0]).command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        fitting = [CompletionItem(name, help=row[1]) for name, row in COMMANDS.items() if name.startswith(incomplete)]
-        return fitting + click.Command.shell_complete(self, ctx, incomplete)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            raise click.UsageError(f"{error.message} Commands: {', '.join(COMMANDS)}.", ctx) from None
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, rows=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(gemba.__version__, "-V", "--version", message="gemba %(version)s")
 @click.option(
     "-C",

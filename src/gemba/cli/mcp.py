@@ -15,6 +15,7 @@ import time
 from gemba import wire
 from gemba.cli import agent
 from gemba.mcp import rpc, tools
+from gemba.mcp.messaging import run_segment
 from gemba.mcp.tool import Answer, NoServer
 from gemba.speaker import Session
 from gemba.wire import Refused
@@ -91,6 +92,17 @@ class SocketServer:
             raise Refused(f"item_id {agent.shown(id)} is not an id; allowed: letters, digits, '.', '_' and '-'")
         claim = {"owner": owner, "lease_seconds": seconds}
         return self._ask(lambda server: server.post(f"/api/work-items/{id}/claim", claim))
+
+    def post_to_team(self, run: str, verb: str, body: "Document") -> "Document":
+        path = f"/api/teams/{run_segment(run)}/messages{f'/{verb}' if verb else ''}"
+        return self._ask(lambda server: server.post(path, body))
+
+    def read_of_team(self, run: str, what: str, query: "Document") -> "Document":
+        from urllib.parse import urlencode  # loaded with what speaks HTTP anyway
+
+        path = f"/api/teams/{run_segment(run)}/messages{f'/{what}' if what else ''}"
+        asked = urlencode({name: wire.valid_unicode(str(value)) for name, value in query.items()})
+        return self._ask(lambda server: server.get(f"{path}?{asked}" if asked else path))
 
     def _ask(self, exchange: "Callable[[HookServer], Document]") -> "Document":
         from gemba.cli.hook_server import Declined, HookServer, Unanswered

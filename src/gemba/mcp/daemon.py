@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ from gemba import clock, wire
 from gemba.app import App
 from gemba.errors import GembaError
 from gemba.escalations.handing_over import Submit, submit
+from gemba.fit import fit
 from gemba.handoff import handoffs
 from gemba.handoff.contract_view import list_sections
 from gemba.handoff.sections import read_sections
@@ -19,6 +20,15 @@ from gemba.mcp.headers import ROLE
 from gemba.sessions.store import role_of
 from gemba.speaker import Session
 from gemba.store.database import Transaction, explained
+from gemba.teams import bus
+from gemba.teams.messaging import (
+    AcknowledgeMessages,
+    BroadcastMessage,
+    LogMessages,
+    acknowledge_messages,
+    broadcast_message,
+    log_messages,
+)
 from gemba.wire import Refused
 from gemba.work.claiming import ClaimItem, claim_item
 from gemba.work.item import Cause
@@ -74,6 +84,32 @@ class OwnServer:
         with _refusing():
             return self._app.database.change(claim, self._operator)
 
+    def post_to_team(self, run: str, verb: str, body: Document) -> Document:
+        kind, does = _POSTS[verb]
+        with _refusing():
+            given = fit(_as_json(body), kind)
+            return _plain(self._app.database.change(lambda tx: does(tx, given, id=run), self._operator))
+
+    def read_of_team(self, run: str, what: str, query: Document) -> Document:
+        with _refusing():
+            given = _as_json(query)
+            with self._app.database.read() as connection:
+                if what == "status":
+                    return _plain(bus.bus_status(connection, run))
+                if what == "state":
+                    return _plain(bus.list_states(connection, run, fit(given, bus.StateQuery)))
+                if what:
+                    return _plain(bus.read_message(connection, run, bus.number_of(what)))
+                return _plain(bus.list_messages(connection, run, fit(given, bus.MessageQuery)))
+
+
+# What a team run's bus is asked to do, by the end of its path.
+_POSTS: dict[str, tuple[type[msgspec.Struct], Callable[..., msgspec.Struct]]] = {
+    "": (LogMessages, log_messages),
+    "broadcast": (BroadcastMessage, broadcast_message),
+    "ack": (AcknowledgeMessages, acknowledge_messages),
+}
+
 
 @contextmanager
 def _refusing() -> Iterator[None]:
@@ -84,6 +120,12 @@ def _refusing() -> Iterator[None]:
         raise Refused(f"the server refused it: {error}") from None
     except GembaError as error:
         raise Refused(f"the server refused it: {error.message}") from None
+
+
+def _as_json(document: Document) -> Document:
+    """As text, so that the numbers and texts in it are what any other way would have made of them."""
+    found: Document = msgspec.json.decode(wire.encode_json(document))
+    return found
 
 
 def _plain(value: Any) -> Document:

@@ -5,7 +5,7 @@ Refused, in the words of the commands; `refused` makes of that what a client sho
 """
 
 from gemba import wire
-from gemba.mcp import arguments, asking, context, handing_in, working
+from gemba.mcp import arguments, asking, context, handing_in, messaging, working
 from gemba.mcp.tool import Answer, Tool
 from gemba.skills.consult.tool_names import TOOL_NAMES
 from gemba.speaker import explain, shown
@@ -60,6 +60,10 @@ _LINES = {
 def _object(properties: "Document", *required: str) -> "Document":
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema
+
+
+def _number(description: str, least: int, most: int) -> "Document":
+    return {"type": "number", "minimum": least, "maximum": most, "description": description}
 
 
 TOOLS = (
@@ -218,6 +222,62 @@ Example:
             "item_id",
         ),
         working.claim_work,
+    ),
+    Tool(
+        "team_msg",
+        "Talk in a team run",
+        """Post, read and acknowledge messages of the team run that you take part in. log posts one message, or \
+several in messages; broadcast posts to everybody; list shows the latest, or those after since; read shows one; status \
+shows who has read what; get_state shows what was reported of tasks; ack says how far you have read. You speak as your \
+role. Needs the workspace's server.
+
+Examples:
+{"operation": "log", "session_id": "team-3fa9c1d2e4b5", "type": "state_update", "summary": "login works", "data": \
+{"key_findings": ["tokens expire after an hour"], "files_modified": ["src/login.py"], "verification": "tested"}}
+{"operation": "list", "session_id": "team-3fa9c1d2e4b5", "to": "tester", "since": 12}
+{"operation": "ack", "session_id": "team-3fa9c1d2e4b5", "up_to": 14}""",
+        _object(
+            {
+                "operation": {
+                    "type": "string",
+                    "enum": list(messaging.OPERATIONS),
+                    "description": "What to do.",
+                },
+                "session_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "The team run, by its id."},
+                "type": {
+                    "type": "string",
+                    "maxLength": wire.MAX_ID,
+                    "description": "What a message is: state_update, progress, blocker, error …; of list, which.",
+                },
+                "summary": {"type": "string", "maxLength": wire.MAX_NOTE, "description": "What it says, in a line."},
+                "data": {"type": "object", "description": "What its type has, such as task_id."},
+                "from": {"type": "string", "maxLength": wire.MAX_ID, "description": "Who says it; of list, whose."},
+                "to": {
+                    "type": "string",
+                    "maxLength": wire.MAX_ID,
+                    "description": "To whom; coordinator unless it is said, all for everybody. Of list, for whom.",
+                },
+                "messages": {
+                    "type": "array",
+                    "items": {"type": "object"},
+                    "maxItems": messaging.MOST,
+                    "description": "Of log: several messages, each with type, summary and what else it has.",
+                },
+                "since": _number("Of list: those after this message.", 0, messaging.BIGGEST),
+                "limit": _number("Of list and get_state: at most this many.", 1, messaging.MOST),
+                "id": _number("Of read: which message.", 1, messaging.BIGGEST),
+                "task_id": {"type": "string", "maxLength": wire.MAX_ID, "description": "Of get_state: which task."},
+                "recipient": {
+                    "type": "string",
+                    "maxLength": wire.MAX_ID,
+                    "description": "Of ack: who has read; you unless it is said.",
+                },
+                "up_to": _number("Of ack: up to this message; the last one otherwise.", 0, messaging.BIGGEST),
+            },
+            "operation",
+            "session_id",
+        ),
+        messaging.team_msg,
     ),
 )
 
