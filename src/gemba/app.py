@@ -73,7 +73,14 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
-from gemba.teams import messaging
+from gemba.teams import beginning, commands, messaging, stint
+from gemba.teams import cards as team_cards
+from gemba.teams.bringing_in import BringingIn
+from gemba.teams.concluding import Concluding
+from gemba.teams.crew import Crew
+from gemba.teams.stint import Stints
+from gemba.teams.turns import Turns
+from gemba.teams.verifying import Verifying
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
@@ -106,6 +113,8 @@ ACTIONS: tuple[Action, ...] = (
     *applying.ACTIONS,
     *revoking.ACTIONS,
     *switching.ACTIONS,
+    *beginning.ACTIONS,
+    *commands.ACTIONS,
     *messaging.ACTIONS,
 )
 
@@ -177,14 +186,19 @@ class App:
             "transition_guards": [holding.guard_item, progress.notice],
             "dispatch_guards": [holds.refuse_work],
             "session_guards": [holds.refuse_session],
-            "cards": {**holding.CARDS, **sprint_cards.CARDS},
+            "cards": {**holding.CARDS, **sprint_cards.CARDS, **team_cards.CARDS},
             "caps": settings.caps,
         }
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
-        database.surroundings.update(consults=settings.consults, actions=ACTIONS)
+        database.surroundings.update(consults=settings.consults, teams=settings.teams, actions=ACTIONS)
         take_in = lambda: self.ingest.drain()  # noqa: E731 - a test may put another one in its place
         others = (budget_holds(settings.caps),)
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
+        self.crew = Crew(database, workspace.root, self.origin, settings.teams.lease_seconds * clock.SECOND)
+        turns = Turns(database, home, workspace.root)
+        bringing_in = BringingIn(database, workspace.root, self.crew.holder)
+        verifying = Verifying(database, workspace.root, turns, bringing_in)
+        self.stints = Stints(Concluding(database, turns, verifying, take_in), bringing_in, self.crew.leases)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
         self.records = Records(database, home, self.origin)
         database.on_commit.append(lambda _: self.signal.tell())
@@ -287,6 +301,7 @@ class App:
                         keep_looking(self.looking, hub),
                         self._watch_stalls(),
                         self.rounds.keep(hub),
+                        self.crew.keep(hub),
                         keep_journal(self.database, hub),
                     )
                 ]
@@ -309,12 +324,14 @@ class App:
             **handoff_frames.TABLE,
             **checks.table,
             **self.consult_flows.table,
+            **self.stints.table,
         }
-        others = (approval_flows, handoff_frames, handoff_flows, consult_flows)
+        others = (approval_flows, handoff_frames, handoff_flows, consult_flows, stint)
         news = Filter(NEWS.names.union(*(each.NEWS.names for each in others)))
         with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:
             file = self.workspace.flows_file
             engine = engine_type(self.database, file, name, table, news, lease, origin=self.origin)
+            self.crew.executor = name
             async with engine.running(hub):
                 self.engine = engine
                 try:

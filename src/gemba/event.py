@@ -102,6 +102,11 @@ NAMES = {
     "auto.refused": "what auto-dispatch had chosen could not be started, and why; the item is free again",
     "auto.ended": "what auto-dispatch had started is over: done, failed or left to others",
     "auto.asked": "nothing was ready, so auto-dispatch asked the project manager, or could not, and why",
+    "team.planned": "a team run is planned, and waits for somebody to start it",
+    "team.started": "a team run begins: what can begin of it does",
+    "team.changed": "a team run is paused, goes on, or is over; or somebody said something to it",
+    "team.task_changed": "a task of a team run is in another state, or was added, and why",
+    "team.finished": "a team run is over: completed, with or without warnings, failed or cancelled",
     "team.message": "messages were posted on the bus of a team run: their numbers, from whom, to whom",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }

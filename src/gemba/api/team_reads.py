@@ -1,12 +1,52 @@
-"""What can be read of team runs, as a table: so far the messages on their bus."""
+"""What can be read of team runs, as a table."""
 
 from __future__ import annotations
 
+import msgspec
+
 from gemba.action import Nothing
-from gemba.api.read import Read
+from gemba.api.read import Limit, Read, last_event, open_cursor, seal_cursor, states_in
 from gemba.app import App
-from gemba.teams import bus
+from gemba.teams import bus, view
 from gemba.teams.bus import BusStatus, MessageList, MessageQuery, MessageView, StateList, StateQuery
+from gemba.teams.run import RunState, RunSummary, RunView
+from gemba.teams.view import TaskDetail
+
+
+class RunQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`state` is a comma list."""
+
+    state: str | None = None
+    limit: Limit = 50
+    cursor: str | None = None
+
+
+class RunList(msgspec.Struct, frozen=True):
+    """A page of runs, without their tasks."""
+
+    runs: list[RunSummary]
+    total: int
+    next_cursor: str | None
+    as_of: int
+
+
+def teams(app: App, query: RunQuery) -> RunList:
+    before = open_cursor(query.cursor, tuple[int, str])
+    states = states_in(query.state, RunState)
+    with app.database.read() as connection:
+        as_of = last_event(connection)
+        page, total, following = view.list_runs(connection, str(app.workspace.root), query.limit, before, states)
+    return RunList(page, total, seal_cursor(following), as_of)
+
+
+def team(app: App, _query: Nothing, *, id: str) -> RunView:
+    with app.database.read() as connection:
+        return view.view_run(connection, id)
+
+
+def team_task(app: App, _query: Nothing, *, id: str, task: str) -> TaskDetail:
+    with app.database.read() as connection:
+        return view.view_detail(connection, id, task)
 
 
 def messages(app: App, query: MessageQuery, *, id: str) -> MessageList:
@@ -54,4 +94,9 @@ MESSAGES = (
     Read("/api/teams/{id}/messages/{number}", message, Nothing, MessageView, "One message of a team run"),
 )
 
-READS = (*MESSAGES,)
+READS = (
+    Read("/api/teams", teams, RunQuery, RunList, "Team runs, newest first", cached=True),
+    Read("/api/teams/{id}", team, Nothing, RunView, "One team run with all its tasks", cached=True),
+    Read("/api/teams/{id}/tasks/{task}", team_task, Nothing, TaskDetail, "One task with every attempt at it"),
+    *MESSAGES,
+)

@@ -12,6 +12,7 @@ import msgspec
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from gemba import clock
+from gemba.handoff.snapshot import Snapshot
 from gemba.store.database import Transaction
 from gemba.teams.tables import attempts
 
@@ -41,7 +42,9 @@ def count(connection: Connection, run_id: str, task_id: str) -> int:
     return many
 
 
-def begin(tx: Transaction, task: Row[Any], *, session_id: str, dispatch_id: str, turn: int) -> None:
+def begin(
+    tx: Transaction, task: Row[Any], *, session_id: str, dispatch_id: str, turn: int, before: Snapshot | None
+) -> None:
     row = {
         "run_id": task.run_id,
         "task_id": task.id,
@@ -52,6 +55,7 @@ def begin(tx: Transaction, task: Row[Any], *, session_id: str, dispatch_id: str,
         "session_id": session_id,
         "dispatch_id": dispatch_id,
         "turn": turn,
+        "before": None if before is None else msgspec.json.encode(before).decode(),
         "started_at": tx.now,
     }
     tx.connection.execute(insert(attempts), row)
@@ -60,6 +64,14 @@ def begin(tx: Transaction, task: Row[Any], *, session_id: str, dispatch_id: str,
 def latest(connection: Connection, run_id: str, task_id: str) -> Row[Any] | None:
     mine = select(attempts).where(attempts.c.run_id == run_id, attempts.c.task_id == task_id)
     return connection.execute(mine.order_by(attempts.c.number.desc()).limit(1)).first()
+
+
+def before_of(connection: Connection, run_id: str, task_id: str, dispatch_id: str) -> Snapshot | None:
+    """The workspace as it was when a dispatch began."""
+    mine = (attempts.c.run_id == run_id, attempts.c.task_id == task_id, attempts.c.dispatch_id == dispatch_id)
+    first = select(attempts.c.before).where(*mine, attempts.c.before.is_not(None)).order_by(attempts.c.number)
+    kept: str | None = connection.execute(first.limit(1)).scalar()
+    return None if kept is None else msgspec.json.decode(kept, type=Snapshot)
 
 
 def change_latest(tx: Transaction, task: Row[Any], **values: Any) -> None:

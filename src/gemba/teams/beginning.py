@@ -71,8 +71,8 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewTeam) -> Prepared:
     plan = plan_from(analysis) if wanted.plan is None else read_plan(wanted.plan, max_roles=wanted.max_roles)
     agent = wanted.agent or usual.agent
     declared = team_file.read_team_file(root)
-    plan = command_tasks.with_programs(plan, declared, agent)
-    settings = _settings(root, wanted, usual, declared, plan)
+    plan = command_tasks.with_programs(plan, declared.capability, agent)
+    settings = _settings(root, wanted, usual, plan)
     agents = _checked_agents(surroundings, root, agent, plan)
     roles = cast_roles(root, plan, agents)
     id = f"team-{secrets.token_hex(6)}"
@@ -80,9 +80,7 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewTeam) -> Prepared:
     return Prepared(id, wanted, agent, settings, analysis, plan, roles, branch)
 
 
-def _settings(
-    root: Path, wanted: NewTeam, usual: TeamSettings, declared: team_file.TeamFile, plan: Plan
-) -> RunSettings:
+def _settings(root: Path, wanted: NewTeam, usual: TeamSettings, plan: Plan) -> RunSettings:
     given = wanted.settings or RunSettings(max_parallel=usual.max_parallel)
     names = [role.name for role in plan.roles]
     if given.reviewer not in (BUILTIN, PERSON, *names):
@@ -103,8 +101,8 @@ def _settings(
                     pointer=f"/plan/tasks/{at}/options/reviewers",
                     found=each[:60],
                 )
-    commands = given.commands or project_commands(root, declared)
-    return msgspec.structs.replace(given, commands=tuple(commands))
+    commands = given.commands or tuple(found.command for found in project_commands(root))
+    return msgspec.structs.replace(given, commands=commands)
 
 
 def _checked_agents(surroundings: Mapping[str, Any], root: Path, agent: str, plan: Plan) -> set[str]:

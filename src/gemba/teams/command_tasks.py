@@ -72,9 +72,7 @@ def with_programs(plan: Plan, declared: Mapping[str, CommandTask], agent: str) -
     return Plan(plan.roles, tuple(_with_program(task, roles.get(task.owner), declared, agent) for task in plan.tasks))
 
 
-def _with_program(
-    task: PlanTask, role: PlanRole | None, declared: Mapping[str, CommandTask], agent: str
-) -> PlanTask:
+def _with_program(task: PlanTask, role: PlanRole | None, declared: Mapping[str, CommandTask], agent: str) -> PlanTask:
     options, command = task.options, task.options.command
     runner = options.agent or (BUILTIN if command is not None else agent)
     if runner != BUILTIN:

@@ -24,10 +24,11 @@ from gemba.handoff import audit
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
 from gemba.store.database import Transaction
-from gemba.teams import bus, epics, finishing, graph, knowledge, store
+from gemba.teams import bus, epics, finishing, graph, store
 from gemba.teams.affected import affected_by, lowest
 from gemba.teams.claiming import BRING_IN
 from gemba.teams.gates import Dimension
+from gemba.teams.publishing import add_wisdom
 from gemba.teams.report import report_of
 from gemba.teams.run import COORDINATOR, RunState, RunView
 from gemba.teams.tables import runs
@@ -113,7 +114,7 @@ def feedback(tx: Transaction, body: Said, *, id: str) -> RunView:
     for row in rows:
         if row.id in ids:
             _say(tx, row, f"{tx.actor}: {text}")
-    knowledge.add_wisdom(tx, id, "decisions", text, author=tx.actor)
+    add_wisdom(tx, id, "decisions", text, author=tx.actor)
     words = one_line(f"feedback: {text}", 200)
     bus.post(tx, id, COORDINATOR, "progress", words, {"tasks": sorted(ids), "text": text[:4_000]}, recipient="all")
     store.change_run(tx, id)

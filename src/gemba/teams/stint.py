@@ -17,10 +17,10 @@ from sqlalchemy import Connection
 from gemba import clock
 from gemba.event import Filter
 from gemba.teams import attempts, standing, store
+from gemba.teams.bringing_in import BringingIn
 from gemba.teams.claiming import BRING_IN, STINT, Leases
 from gemba.teams.concluding import Concluding
 from gemba.teams.task import TaskState
-from gemba.teams.verifying import Verifying
 
 if TYPE_CHECKING:
     from gemba.flows.engine import Flow
@@ -36,9 +36,9 @@ TURN = "turn"
 class Stints:
     """For one workspace and home. `leases` keeps a claim for as long as its stint runs here."""
 
-    def __init__(self, concluding: Concluding, verifying: Verifying, leases: Leases) -> None:
+    def __init__(self, concluding: Concluding, bringing_in: BringingIn, leases: Leases) -> None:
         self._concluding = concluding
-        self._verifying = verifying
+        self._bringing_in = bringing_in
         self._leases = leases
 
     @property
@@ -56,7 +56,7 @@ class Stints:
                 at = await flow.call(self._concluding.conclude, *claim, in_time)
 
     async def bring_in(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
-        await flow.call(self._verifying.bring_in_accepted, run_id, task_id, fence)
+        await flow.call(self._bringing_in.bring_in_accepted, run_id, task_id, fence)
 
 
 def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:

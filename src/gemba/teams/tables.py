@@ -120,6 +120,7 @@ attempts = Table(
     Column("session_id", Text, nullable=False),
     Column("dispatch_id", Text, nullable=False),
     Column("turn", Integer, nullable=False),  # of the dispatch
+    Column("before", Text),  # the workspace when its dispatch began, as JSON
     Column("handoff_id", Text),
     Column("outcome", Text),  # an event of the task's machine, or `error`
     Column("gate", Text),  # as JSON

@@ -16,20 +16,27 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, select
 
+from gemba.action import Nothing
 from gemba.escalations.store import escalations
 from gemba.handoff import dispatches, dispatching, envelope_files, handoffs
 from gemba.handoff.dispatching import NewDispatch
 from gemba.handoff.envelope import render
+from gemba.handoff.snapshot import Snapshot, take_snapshot
 from gemba.sessions import inputs, starting
 from gemba.sessions import runs as session_runs
 from gemba.sessions.agents.agent import Agent
 from gemba.sessions.starting import NewSession
 from gemba.sessions.worktrees import worktree
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, command_tasks, knowledge, prompts, store
-from gemba.teams.roles_kept import KeptRole, role_of
+from gemba.teams import attempts, command_tasks, prompts, store
+from gemba.teams.artifacts import lay_down
+from gemba.teams.loaded import Loaded, as_knowledge
+from gemba.teams.loading import load
+from gemba.teams.plan import PlanTask
 from gemba.teams.run import BUILTIN
 from gemba.teams.task import TaskState
+from gemba.teams.transfers import record_transfers
+from gemba.text import one_line
 
 # What a team's COMPLETE must not claim in vain; the rest is as the workspace has it.
 GATE = {"files_produced": "require", "artifacts_written": "require", "files_modified": "require"}
@@ -37,13 +44,15 @@ GATE = {"files_produced": "require", "artifacts_written": "require", "files_modi
 
 class Turn(NamedTuple):
     """What was looked at before the transaction. Without a `dispatch` the one that there is goes on; without a
-    `session` the words go to one that lives."""
+    `session` the words go to one that lives, `living`."""
 
     dispatch: dispatching.Prepared | None
     session: starting.Prepared | None
+    living: str | None
     words: str
-    folder: str
-    loaded: knowledge.Loaded
+    loaded: Loaded
+    agent: Agent
+    before: Snapshot | None
 
 
 class Turns:
@@ -58,53 +67,82 @@ class Turns:
         """Once for each claim, however often it is called. A GembaError says why the turn cannot begin."""
         with self._database.read() as connection:
             run, row = store.get_run(connection, run_id), store.find_task(connection, run_id, task_id)
-        if row is None or not store.is_held(row, fence) or row.state != TaskState.CLAIMED:
-            return
-        self._start(run, row, "started", self._given(run, row))
+            if row is None or not store.is_held(row, fence) or row.state != TaskState.CLAIMED:
+                return
+            is_under_way = self._is_under_way(connection, row)
+            words, answer = _since(connection, row)
+        if is_under_way:
+            self._database.change(partial(_adopt, row=row))
+        else:
+            self._start(run, row, "started", words, answer)
 
     def again(self, run_id: str, task_id: str, fence: int, words: str) -> None:
-        """The next turn of a task that is at work: after a gate, a repair, or when its agent goes on."""
+        """The next turn of a task that is at work: after a gate, or when its agent goes on."""
         with self._database.read() as connection:
             run, row = store.get_run(connection, run_id), store.find_task(connection, run_id, task_id)
-        if row is not None and store.is_held(row, fence) and row.state == TaskState.RUNNING:
-            self._start(run, row, None, words)
+            if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
+                return
+            _, answer = _since(connection, row)
+        self._start(run, row, None, words, answer)
 
-    def _given(self, run: Row[Any], row: Row[Any]) -> str:
-        """What a turn begins with that follows on a wait or on an attempt that broke; nothing for the first one."""
-        with self._database.read() as connection:
-            return _answer_to(connection, row)
+    def _is_under_way(self, connection: Connection, row: Row[Any]) -> bool:
+        """Whether a turn was begun here that nobody concluded: whoever held the claim before is gone, and its agent goes
+        on, or has ended since. Its work is not begun a second time."""
+        last = attempts.latest(connection, row.run_id, row.id)
+        if last is None or last.outcome is not None or last.version != row.version:
+            return False
+        session = session_runs.find(connection, last.session_id)
+        return session is not None and session.origin == self._database.surroundings["origin"]
 
-    def _start(self, run: Row[Any], row: Row[Any], event: str | None, words: str) -> None:
+    def _start(self, run: Row[Any], row: Row[Any], event: str | None, words: str, answer: str) -> None:
         with self._database.read() as connection:
-            goes_on = row.dispatch_id is not None and dispatches.get(connection, row.dispatch_id).completed_at is None
-            lives = row.session_id is not None and self._lives(row.session_id)
-            loaded = knowledge.load(connection, run, row)
-        if lives and goes_on and event == "started":  # the answer reaches it by itself
-            self._database.change(partial(self._go_on, row=row))
+            goes_on = _goes_on(connection, row)
+            living = _living(connection, row, goes_on=goes_on)
+            loaded = load(connection, run.id, row)
+        if living is not None and answer:  # it reaches a session that lives by itself
+            self._database.change(partial(self._go_on, row=row, event=event))
             return
-        folder = self._folder(run, row)
-        knowledge.lay_down(loaded, folder)
-        agent = self._agent(run, row)
-        role = role_of(run, row.owner)
-        told = prompts.told(run, row, role, words, loaded)
+        folder = self._folder(run, row, living)
+        loaded = lay_down(loaded, Path(folder))
+        agent, role = self._agent(run, row), prompts.role_of(run, row.owner)
+        notes = [*store.words_of(row), *([words] if words else [])]
         if agent.name == BUILTIN:
-            told = command_tasks.prompt_of(row.id, store.options_of(row), told, words)
+            told = command_tasks.prompt_of(_plan_task(row), text=run.text, notes=notes, answer=answer)
+        else:
+            told = prompts.told(run, row, role, notes, answer) if not goes_on or living is None else words
         dispatch = None if goes_on else self._dispatch(run, row, role, agent, folder, loaded)
-        session = None if lives and not agent.headless else self._session(run, row, agent, told)
-        turn = Turn(dispatch, session, told, folder, loaded)
-        self._database.change(partial(self._begin, row=row, event=event, turn=turn, agent=agent))
+        session = None if living is not None else self._session(run, row, agent, told)
+        before = None if run.branch is None or goes_on else take_snapshot(self._workspace)
+        turn = Turn(dispatch, session, living, told, loaded, agent, before)
+        self._database.change(partial(self._begin, row=row, event=event, turn=turn))
 
-    def _folder(self, run: Row[Any], row: Row[Any]) -> str:
+    def _folder(self, run: Row[Any], row: Row[Any], living: str | None) -> str:
+        """The task's own worktree, from what it left before or from where the team is; of a session that lives, where
+        that works."""
+        if living is not None:
+            with self._database.read() as connection:
+                there = session_runs.find(connection, living)
+            if there is not None and there.folder is not None:
+                return str(there.folder)
         tip = None if run.branch is None else row.commit_hash or run.branch
-        return worktree.make(self._workspace, tree_of(row), self._lives, base=tip, into=run.branch).folder
+        return worktree.make(self._workspace, self._tree(row), self._lives, base=tip, into=run.branch).folder
+
+    def _tree(self, row: Row[Any]) -> str:
+        """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its agent
+        may live on."""
+        with self._database.read() as connection:
+            last = None if row.session_id is None else session_runs.find(connection, row.session_id)
+        if last is None:
+            return f"{row.run_id}.{row.id}"
+        is_here = last.origin == self._database.surroundings["origin"]
+        return str(last.tree) if is_here and last.tree else f"{row.run_id}.{row.id}.{row.fence}"
 
     def _agent(self, run: Row[Any], row: Row[Any]) -> Agent:
-        name = store.options_of(row).agent or run.agent
-        agent: Agent = self._database.surroundings["agent"](name)
+        agent: Agent = self._database.surroundings["agent"](store.options_of(row).agent or run.agent)
         return agent
 
     def _dispatch(
-        self, run: Row[Any], row: Row[Any], role: KeptRole, agent: Agent, folder: str, loaded: knowledge.Loaded
+        self, run: Row[Any], row: Row[Any], role: prompts.KeptRole, agent: Agent, folder: str, loaded: Loaded
     ) -> dispatching.Prepared:
         options = store.options_of(row)
         wanted = NewDispatch(
@@ -112,15 +150,13 @@ class Turns:
             acceptance_criteria=options.acceptance,
             targets=options.targets,
             role=role.name,
-            upstream_roles=tuple(dict.fromkeys(loaded.roles)),
-            session_id=None,
+            upstream_roles=tuple(dict.fromkeys(each.owner for each in loaded.states if each.owner != role.name)),
             provider=agent.hooks if agent.hooks != "none" else "gemba",
             task_id=store.ref_of(run.id, row.id),
             folder=folder,
             gate=GATE,
         )
-        made = dispatching.prepare(self._database.surroundings, wanted)
-        return made._replace(team=knowledge.as_knowledge(loaded))
+        return dispatching.prepare(self._database.surroundings, wanted)
 
     def _session(self, run: Row[Any], row: Row[Any], agent: Agent, words: str) -> starting.Prepared:
         with self._database.read() as connection:
@@ -128,62 +164,73 @@ class Turns:
         wanted = NewSession(
             agent=agent.name,
             task=words,
-            title=f"{row.id}: {row.goal}"[:200],
+            title=one_line(f"{row.id}: {row.goal}", 200),
             id=f"{run.id}.{row.id}.{number}",
             bead_id=run.epic_id,
         )
-        return starting.prepare(self._database.surroundings, wanted)._replace(tree=tree_of(row))
+        return starting.prepare(self._database.surroundings, wanted)._replace(tree=self._tree(row))
+
+    def _lives(self, session_id: str) -> bool:
+        with self._database.read() as connection:
+            row = session_runs.find(connection, session_id)
+        return row is not None and row.ended_at is None
 
     # ---- all at once
 
-    def _begin(self, tx: Transaction, *, row: Row[Any], event: str | None, turn: Turn, agent: Agent) -> None:
+    def _begin(self, tx: Transaction, *, row: Row[Any], event: str | None, turn: Turn) -> None:
+        store.lock_run(tx, row.run_id)
         now = store.lock_task(tx, row.run_id, row.id)
         if (now.state, now.fence) != (row.state, row.fence):
             return
         dispatch = self._dispatched(tx, now, turn)
+        if turn.session is not None and now.session_id is not None:
+            _leave(tx, now.session_id)
         if turn.session is None:
-            session_id = str(now.session_id)
-            self._tell_living(tx, session_id, dispatch, turn, agent)
+            session_id = str(turn.living)
+            self._tell_living(tx, session_id, dispatch, turn)
         else:
-            session_id = self._want(tx, turn.session, dispatch, agent)
-        changes = {"session_id": session_id, "dispatch_id": dispatch.id, "started_at": now.started_at or tx.now}
-        changes["attempt"] = now.attempt + (1 if event == "started" else 0)
-        began = self._move(tx, now, event, changes)
-        attempts.begin(tx, began, session_id=session_id, dispatch_id=dispatch.id, turn=dispatch.turn)
-        knowledge.record_transfers(tx, began, turn.loaded)
+            session_id = self._want(tx, turn, turn.session, dispatch)
+        self._write_down(tx, now, event, session_id, dispatch, turn.before)
+        record_transfers(tx, row.run_id, store.get_task(tx.connection, row.run_id, row.id), turn.loaded)
 
-    def _move(self, tx: Transaction, row: Row[Any], event: str | None, changes: dict[str, Any]) -> Row[Any]:
-        if event is None:
-            return store.change_task(tx, row, **changes)
-        return store.move_task(tx, row, event, **changes)
-
-    def _go_on(self, tx: Transaction, *, row: Row[Any]) -> None:
+    def _go_on(self, tx: Transaction, *, row: Row[Any], event: str | None) -> None:
+        """The session lives, and what it waited for is on its way to it."""
         now = store.lock_task(tx, row.run_id, row.id)
-        if (now.state, now.fence) != (row.state, row.fence):
-            return
-        began = store.move_task(tx, now, "started", attempt=now.attempt + 1)
-        dispatch = dispatches.get(tx.connection, now.dispatch_id)
-        attempts.begin(tx, began, session_id=now.session_id, dispatch_id=now.dispatch_id, turn=dispatch.turn)
+        if (now.state, now.fence) == (row.state, row.fence):
+            dispatch = dispatches.view(dispatches.get(tx.connection, now.dispatch_id))
+            self._write_down(tx, now, event, now.session_id, dispatch, None)
+
+    def _write_down(
+        self,
+        tx: Transaction,
+        row: Row[Any],
+        event: str | None,
+        session_id: str,
+        dispatch: dispatches.Dispatch,
+        before: Snapshot | None,
+    ) -> None:
+        changes: dict[str, Any] = {"session_id": session_id, "dispatch_id": dispatch.id, "attempt": row.attempt + 1}
+        changes["started_at"] = row.started_at or tx.now
+        began = store.move_task(tx, row, event, **changes) if event else store.change_task(tx, row, **changes)
+        attempts.begin(tx, began, session_id=session_id, dispatch_id=dispatch.id, turn=dispatch.turn, before=before)
 
     def _dispatched(self, tx: Transaction, row: Row[Any], turn: Turn) -> dispatches.Dispatch:
         if turn.dispatch is not None:
-            return dispatching.create_dispatch(tx, turn.dispatch)
+            return dispatching.create_dispatch(tx, turn.dispatch, team=as_knowledge(turn.loaded))
         found = dispatches.get_locked(tx, row.dispatch_id)
         last = attempts.latest(tx.connection, row.run_id, row.id)
         if last is not None and last.dispatch_id == found.id and last.turn == found.turn:
             dispatches.start_turn(tx, found, by_person=False, reason="the next turn of its task")
         return dispatches.view(dispatches.get(tx.connection, found.id))
 
-    def _want(self, tx: Transaction, session: starting.Prepared, dispatch: dispatches.Dispatch, agent: Agent) -> str:
+    def _want(self, tx: Transaction, turn: Turn, session: starting.Prepared, dispatch: dispatches.Dispatch) -> str:
         task = session.wanted.task
-        if agent.hooks == "none" and agent.name != BUILTIN and dispatch.envelope is not None:
+        if turn.agent.hooks == "none" and turn.agent.name != BUILTIN and dispatch.envelope is not None:
             task = f"{task}\n\n{render(dispatch.envelope)}"  # no hook of its client brings it
         wanted = msgspec.structs.replace(session.wanted, dispatch_id=dispatch.id, task=task)
         return starting.want_session(tx, session._replace(wanted=wanted)).id
 
-    def _tell_living(
-        self, tx: Transaction, session_id: str, dispatch: dispatches.Dispatch, turn: Turn, agent: Agent
-    ) -> None:
+    def _tell_living(self, tx: Transaction, session_id: str, dispatch: dispatches.Dispatch, turn: Turn) -> None:
         words = turn.words
         if turn.dispatch is not None and dispatch.envelope is not None:
             words = f"{words}\n\n{render(dispatch.envelope)}"
@@ -191,24 +238,65 @@ class Turns:
         if turn.dispatch is not None:
             tx.committed.append(partial(envelope_files.write_given, self._home, session_id, dispatch.id))
 
-    def _lives(self, session_id: str) -> bool:
-        with self._database.read() as connection:
-            row = session_runs.find(connection, session_id)
-        return row is not None and row.ended_at is None
+
+def _adopt(tx: Transaction, *, row: Row[Any]) -> None:
+    now = store.lock_task(tx, row.run_id, row.id)
+    if (now.state, now.fence) == (row.state, row.fence):
+        store.move_task(tx, now, "started")
 
 
-def tree_of(row: Row[Any]) -> str:
-    """The name of a task's worktree."""
-    return f"{row.run_id}.{row.id}"
+def _leave(tx: Transaction, session_id: str) -> None:
+    """A session that the task had before, wherever it lives on: it is not wanted any more."""
+    session = session_runs.find(tx.connection, session_id)
+    if session is not None and session.ended_at is None:
+        starting.stop_session(tx, Nothing(), id=session_id)
 
 
-def _answer_to(connection: Connection, row: Row[Any]) -> str:
-    """What a person answered to the last turn of a task, if they were asked."""
-    if row.dispatch_id is None:
-        return ""
-    dispatch = dispatches.get(connection, row.dispatch_id)
-    asked = [each for each in handoffs.asked_of(connection, dispatch.id) if each.turn == dispatch.turn - 1]
-    ids = [each.escalation_id for each in asked]
+def _plan_task(row: Row[Any]) -> PlanTask:
+    blockers = tuple(store.blockers_of(row))
+    return PlanTask(row.id, row.owner, row.goal, blockers, row.chain, row.inner_loop, store.options_of(row))
+
+
+def _goes_on(connection: Connection, row: Row[Any]) -> bool:
+    """Whether its dispatch has another turn: one of this version that is not complete, or did not pass its gate."""
+    last = attempts.latest(connection, row.run_id, row.id)
+    return row.dispatch_id is not None and last is not None and last.version == row.version and last.outcome != "passed"
+
+
+def _living(connection: Connection, row: Row[Any], *, goes_on: bool) -> str | None:
+    """The session that a turn is for without starting one: the task's own, else, where one session takes the tasks of a
+    chain, that of the task before it, if this one waited for nothing else."""
+    if goes_on:
+        return _if_lives(connection, row.session_id)
+    before = store.blockers_of(row)
+    if not row.inner_loop or len(before) != 1:
+        return None
+    other = store.get_task(connection, row.run_id, before[0])
+    return _if_lives(connection, other.session_id) if other.chain == row.chain else None
+
+
+def _if_lives(connection: Connection, session_id: str | None) -> str | None:
+    run = None if session_id is None else session_runs.find(connection, session_id)
+    if run is None or run.ended_at is not None or not run.wanted or session_runs.agent_of(run).headless:
+        return None
+    return session_id
+
+
+def _since(connection: Connection, row: Row[Any]) -> tuple[str, str]:
+    """What a turn begins with that follows on another: how that broke, and what a person answered to it."""
+    last = attempts.latest(connection, row.run_id, row.id)
+    if last is None or row.dispatch_id is None or last.version != row.version:
+        return "", ""
+    words = ""
+    if last.outcome in ("error", "repair"):
+        words = prompts.repaired(last.trouble or "") if last.outcome == "repair" else prompts.broken(last.trouble or "")
+    return words, _answer(connection, row.dispatch_id)
+
+
+def _answer(connection: Connection, dispatch_id: str) -> str:
+    """What was answered to the turn before the one that a dispatch is in now."""
+    turn = dispatches.get(connection, dispatch_id).turn
+    ids = [each.escalation_id for each in handoffs.asked_of(connection, dispatch_id) if each.turn == turn - 1]
     if not ids:
         return ""
     answered = select(escalations.c.reply_text).where(escalations.c.id.in_(ids), escalations.c.resolved)

@@ -110,6 +110,7 @@ def upgrade() -> None:
         sa.Column("session_id", sa.Text, nullable=False),
         sa.Column("dispatch_id", sa.Text, nullable=False),
         sa.Column("turn", sa.Integer, nullable=False),
+        sa.Column("before", sa.Text),
         sa.Column("handoff_id", sa.Text),
         sa.Column("outcome", sa.Text),
         sa.Column("gate", sa.Text),

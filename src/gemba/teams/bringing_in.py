@@ -1,0 +1,157 @@
+"""Work that has passed, or that somebody takes as it is, is merged into the run's branch; then its task is done, what
+it found is there for others, and what waited for it begins.
+
+A merge does nothing twice, and the task is done in one transaction with all that follows. A merge that meets a conflict
+becomes a task of its own, before everything that waits for the one whose work it is: that stays in its branch until
+then, and is never lost. Blocking; called by the gate, and by the flow of what was accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, select
+
+from gemba.action import Nothing
+from gemba.sessions import runs as session_runs
+from gemba.sessions import starting
+from gemba.store.database import Database, Transaction
+from gemba.teams import attempts, branches, bus, claiming, deciding, finishing, graph, store
+from gemba.teams.claiming import Holder
+from gemba.teams.deciding import Claim
+from gemba.teams.explorations import explore
+from gemba.teams.gates import Gate
+from gemba.teams.handed_in import Work, read_work
+from gemba.teams.knowledge import CollectedArtifact, Exploration
+from gemba.teams.publishing import publish
+from gemba.teams.run import COORDINATOR
+from gemba.teams.tables import tasks
+from gemba.teams.task import TaskState
+
+_MOST_NAMED = 10
+
+Merge = branches.Merged | branches.Conflicts | None
+
+
+class BringingIn:
+    """For one workspace and home; `holder` tells who claims what begins next."""
+
+    def __init__(self, database: Database, workspace: Path, holder: Callable[[], Holder]) -> None:
+        self._database = database
+        self._workspace = str(workspace)
+        self._holder = holder
+
+    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None) -> None:
+        """What has passed its gate."""
+
+        def done(tx: Transaction, merged: Merge, brought: Brought) -> None:
+            row = deciding.held(tx, claim)
+            if row is not None and row.state == TaskState.VERIFYING:
+                self._end(tx, row, work, gate, merged, brought)
+
+        self._merge_and(done, work, commit)
+
+    def bring_in_accepted(self, run_id: str, task_id: str, fence: int) -> None:
+        """What somebody takes as it is, and is done with a warning."""
+        with self._database.read() as connection:
+            row = store.find_task(connection, run_id, task_id)
+            if row is None or row.accepted is None or row.fence != fence:
+                return
+            work = read_work(connection, str(self._workspace), run_id, task_id)
+
+        def done(tx: Transaction, merged: Merge, brought: Brought) -> None:
+            store.lock_run(tx, run_id)
+            now = store.lock_task(tx, run_id, task_id)
+            if now.accepted is not None and (now.state, now.fence) == (row.state, row.fence):
+                self._end(tx, now, work, None, merged, brought)
+
+        self._merge_and(done, work, row.commit_hash)
+
+    def _merge_and(self, done: Callable[[Transaction, Merge, Brought], None], work: Work, commit: str | None) -> None:
+        merged: Merge = None
+        if commit is not None and work.run.branch is not None:
+            merged = branches.merge(self._workspace, work.run.branch, commit, work.words)
+        explored = explore(work.folder, work.document, work.task.goal, work.task.id)
+        brought = Brought(work.collect().artifacts, explored)
+        self._database.change(lambda tx: done(tx, merged, brought))
+        if work.tree is not None and isinstance(merged, branches.Merged):
+            names = {each.name: each.digest for each in brought.artifacts}
+            self._let_go(work, {**work.given, **names})
+
+    def _end(
+        self, tx: Transaction, row: Row[Any], work: Work, gate: Gate | None, merged: Merge, brought: Brought
+    ) -> None:
+        published = publish(tx, row.run_id, row, work.document, brought.artifacts, brought.explored)
+        bus.post(tx, row.run_id, row.owner, "state_update", f"{row.id} reports", published.state.as_data())
+        reason = row.accepted
+        if isinstance(merged, branches.Conflicts):
+            reason = _put_conflict(tx, work.run, row, merged)
+        event = "accepted" if gate is None else gate.outcome if reason is None else "passed_with_warnings"
+        attempts.change_latest(tx, row, outcome=event, ended_at=tx.now)
+        at = merged.commit if isinstance(merged, branches.Merged) else None
+        ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
+        _tell_of_end(tx, ended.task)
+        self._advance(tx, ended)
+
+    def _advance(self, tx: Transaction, ended: graph.Ended) -> None:
+        """What waited for it begins at once, within the limits, without a round of anybody's."""
+        run_id = ended.task.run_id
+        for each in ended.ready:
+            said = {"task_id": each.id}
+            bus.post(tx, run_id, COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner)
+        if ended.ready or not finishing.finish_if_over(tx, run_id):
+            claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
+        if not _goes_on_in_session(tx.connection, ended.task):
+            _stop(tx, ended.task.session_id)
+
+    def _let_go(self, work: Work, kept: dict[str, str]) -> None:
+        """Its worktree, unless its session goes on there; what nobody else has keeps it."""
+        with self._database.read() as connection:
+            session = session_runs.find(connection, work.attempt.session_id)
+        if work.tree is not None and (session is None or session.ended_at is not None):
+            branches.let_go(self._workspace, work.tree.session_id, kept)
+
+
+class Brought(msgspec.Struct, frozen=True):
+    """What lay in its folder for others."""
+
+    artifacts: Sequence[CollectedArtifact]
+    explored: Sequence[Exploration]
+
+
+def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches.Conflicts) -> str:
+    """A task of the same role brings it in; why its work is not in the run's branch yet."""
+    more = len(clash.files) - _MOST_NAMED
+    files = ", ".join(clash.files[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    goal = (
+        f"Bring the work of {row.id} into the team's branch: both changed {files}. Run `git merge {run.branch}` in your "
+        "folder, resolve the conflicts so that neither side's work is lost, and verify the result."
+    )
+    added = graph.put_behind(tx, run, row, goal, commit_hash=row.commit_hash)
+    said = {"task_id": row.id, "added": added.id, "files": list(clash.files[:50])}
+    bus.post(tx, row.run_id, COORDINATOR, "progress", f"{row.id} conflicts with others: {added.id}", said)
+    return f"its changes conflict with others' in {files}; {added.id} brings them in"
+
+
+def _tell_of_end(tx: Transaction, row: Row[Any]) -> None:
+    how = "done" if row.state == TaskState.COMPLETED else "done, with warnings"
+    score = "" if row.score is None else f": {row.score:g} of 100"
+    said = {"task_id": row.id, "score": row.score, "version": row.version}
+    bus.post(tx, row.run_id, row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said)
+
+
+def _goes_on_in_session(connection: Connection, row: Row[Any]) -> bool:
+    """Whether the next task of its chain is claimed, which the session that is there goes on with."""
+    if not row.inner_loop:
+        return False
+    others = (tasks.c.chain == row.chain, tasks.c.id != row.id, tasks.c.state.in_(store.AT_WORK))
+    mine = select(tasks.c.id).where(tasks.c.run_id == row.run_id, *others)
+    return connection.execute(mine.limit(1)).first() is not None
+
+
+def _stop(tx: Transaction, session_id: str | None) -> None:
+    if session_id is not None and session_runs.find(tx.connection, session_id) is not None:
+        starting.stop_session(tx, Nothing(), id=session_id)

@@ -1,0 +1,67 @@
+"""A task's work as it was handed in: its rows, the accepted envelope, the folder it lies in and what it wrote there.
+
+Reads alone; called by the gate and by what brings work in.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row
+
+from gemba.errors import Conflict
+from gemba.handoff import dispatches, handoffs
+from gemba.handoff.snapshot import Snapshot
+from gemba.sessions import runs as session_runs
+from gemba.sessions.worktrees import worktree
+from gemba.teams import attempts, store
+from gemba.teams.artifacts import Collected, collect
+from gemba.teams.transfers import artifacts_given
+
+
+class Work(NamedTuple):
+    """`given` are the artifacts of others that were laid down for it, by their digests; `before` is how the workspace
+    was when it began."""
+
+    run: Row[Any]
+    task: Row[Any]
+    attempt: Row[Any]
+    handoff: Row[Any] | None
+    tree: worktree.Worktree | None
+    folder: Path
+    given: dict[str, str]
+    before: Snapshot | None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The envelope that was accepted."""
+        return {} if self.handoff is None else handoffs.document_of(self.handoff) or {}
+
+    @property
+    def words(self) -> str:
+        """Of its commits."""
+        return f"{self.task.id}: {self.task.goal}"
+
+    def collect(self) -> Collected:
+        return collect(self.folder, self.task.id, self.given)
+
+
+def read_work(connection: Connection, workspace: str, run_id: str, task_id: str) -> Work:
+    run, task = store.get_run(connection, run_id), store.get_task(connection, run_id, task_id)
+    attempt = attempts.latest(connection, run_id, task_id)
+    if attempt is None:
+        raise Conflict(f"{task_id} was never begun", code="not_begun", found=task_id)
+    dispatch = dispatches.get(connection, attempt.dispatch_id)
+    session = session_runs.find(connection, attempt.session_id)
+    tree = None if session is None or session.tree is None else worktree.find(workspace, session.tree)
+    return Work(
+        run,
+        task,
+        attempt,
+        None if dispatch.accepted_id is None else handoffs.find(connection, dispatch.accepted_id),
+        tree,
+        Path(dispatch.folder),
+        artifacts_given(connection, run_id, task),
+        attempts.before_of(connection, run_id, task_id, dispatch.id),
+    )
