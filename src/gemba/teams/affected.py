@@ -1,4 +1,4 @@
-"""Which tasks words are about, and which one is the first to improve. Pure, deterministic, explained by what matched."""
+"""Which tasks words are about, and which one is the first to improve. Pure and deterministic."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches
     more = len(clash.files) - _MOST_NAMED
     files = ", ".join(clash.files[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     goal = (
-        f"Bring the work of {row.id} into the team's branch: both changed {files}. Run `git merge {run.branch}` in your "
-        "folder, resolve the conflicts so that neither side's work is lost, and verify the result."
+        f"Bring the work of {row.id} into the team's branch: both changed {files}. Run `git merge {run.branch}` in "
+        "your folder, resolve the conflicts so that neither side's work is lost, and verify the result."
     )
     added = graph.put_behind(tx, run, row, goal, commit_hash=row.commit_hash)
     said = {"task_id": row.id, "added": added.id, "files": list(clash.files[:50])}

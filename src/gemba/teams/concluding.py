@@ -86,7 +86,7 @@ class Concluding:
                 self._database.change(partial(deciding.break_off, claim=claim, trouble=found.words, kind=found.kind))
 
     def _guarded(self, claim: tuple[str, str, int], work: Callable[[], None]) -> dict[str, Any]:
-        """What goes wrong is an error of the attempt, or has the task wait; what the database refuses is tried again."""
+        """What goes wrong is an error of the attempt, or passes; what the database refuses is tried again."""
         try:
             work()
         except REFUSALS:

@@ -45,7 +45,7 @@ log = structlog.get_logger("gemba.teams")
 
 
 class Crew:
-    """For one workspace and home. `executor` is the name of this process among those that run flows, once it has one."""
+    """For one workspace and home. `executor` is the name of this process among those that run flows."""
 
     def __init__(self, database: Database, workspace: Path, origin: str, lease: int) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""What a run does to the work item that it was started for: in progress and claimed while it runs, handed in at its end.
+"""What a run does to the work item that it was started for: in progress and claimed while it runs, then handed in.
 
 A run never finishes an item: that is for whoever looks at it. What somebody else made of the item meanwhile is left to
 them. Called where runs begin and end, inside their transaction.

@@ -16,6 +16,9 @@ from gemba.teams.gates import Gate
 from gemba.text import one_line, showable
 
 _LONGEST_TEXT = 8_000
+_ARTIFACTS = """\
+Write what you find out or decide into .gemba/artifacts/{task_id}-report.md, and name it in artifacts_written. What \
+others found lies in .gemba/artifacts; leave that as it is. Work in this folder alone."""
 
 
 class KeptRole(msgspec.Struct, frozen=True):
@@ -55,8 +58,7 @@ def told(run: Row[Any], row: Row[Any], role: KeptRole, notes: Sequence[str], ans
         f"The whole of the team's work, of which you do your task alone:\n{_quoted(run.text[:_LONGEST_TEXT])}",
         *(f"Said of it since:\n{_quoted(note)}" for note in notes),
         f"The answer to what you asked:\n{_quoted(answer)}" if answer.strip() else "",
-        f"Write what you find out or decide into .gemba/artifacts/{row.id}-report.md, and name it in "
-        "artifacts_written. What others found lies in .gemba/artifacts; leave that as it is. Work in this folder alone.",
+        _ARTIFACTS.format(task_id=row.id),
     ]
     return "\n\n".join(part for part in parts if part)
 

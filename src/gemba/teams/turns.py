@@ -86,8 +86,8 @@ class Turns:
         self._start(run, row, None, words, answer)
 
     def _is_under_way(self, connection: Connection, row: Row[Any]) -> bool:
-        """Whether a turn was begun here that nobody concluded: whoever held the claim before is gone, and its agent goes
-        on, or has ended since. Its work is not begun a second time."""
+        """Whether a turn was begun here that nobody concluded: whoever held the claim is gone, and its agent goes on, or
+        has ended since. Its work is not begun a second time."""
         last = attempts.latest(connection, row.run_id, row.id)
         if last is None or last.outcome is not None or last.version != row.version:
             return False
@@ -128,8 +128,8 @@ class Turns:
         return worktree.make(self._workspace, self._tree(row), self._lives, base=tip, into=run.branch).folder
 
     def _tree(self, row: Row[Any]) -> str:
-        """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its agent
-        may live on."""
+        """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its
+        agent may live on."""
         with self._database.read() as connection:
             last = None if row.session_id is None else session_runs.find(connection, row.session_id)
         if last is None:
