@@ -30,7 +30,7 @@ from gemba.teams.casting import Cast, cast_roles
 from gemba.teams.plan import Plan, PlanTask
 from gemba.teams.planning import plan_from, read_plan
 from gemba.teams.project_commands import project_commands
-from gemba.teams.run import BUILTIN, COORDINATOR, PERSON, RunSettings, RunState, RunView
+from gemba.teams.run import BUILTIN, COORDINATOR, PERSON, RunSettings, RunState, RunView, check_id
 from gemba.teams.tables import edges, runs, tasks
 from gemba.teams.view import view_run
 from gemba.text import one_line, storable
@@ -156,7 +156,7 @@ def start_run(tx: Transaction, opened: branches.Opened | None, *, id: str) -> Ru
 
 
 def prepare_start(surroundings: Mapping[str, Any], _body: Nothing, *, id: str) -> branches.Opened | None:
-    return branches.open_branch(str(surroundings["workspace"]), store.check_id(id))
+    return branches.open_branch(str(surroundings["workspace"]), check_id(id))
 
 
 def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:

@@ -252,7 +252,7 @@ def _settle_card(tx: Transaction, row: Row[Any], why: str) -> None:
         return
     card = lock_escalation(tx, row.escalation_id)
     if not card.resolved:
-        settle(tx, card, "withdrawn", Reply("withdrawn", why, "system"))
+        settle(tx, card, "withdrawn", Reply("withdrawn", why, "session"))
 
 
 def _refuse_over(run: Row[Any]) -> None:

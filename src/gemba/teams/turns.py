@@ -86,8 +86,8 @@ class Turns:
         self._start(run, row, None, words, answer)
 
     def _is_under_way(self, connection: Connection, row: Row[Any]) -> bool:
-        """Whether a turn was begun here that nobody concluded: whoever held the claim is gone, and its agent goes on, or
-        has ended since. Its work is not begun a second time."""
+        """Whether a turn was begun here that nobody concluded: whoever held the claim is gone, and its agent goes on
+        or has ended since. Its work is not begun a second time."""
         last = attempts.latest(connection, row.run_id, row.id)
         if last is None or last.outcome is not None or last.version != row.version:
             return False
