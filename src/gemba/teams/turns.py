@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, select
 
+from gemba import git
 from gemba.action import Nothing
 from gemba.escalations.store import escalations
 from gemba.handoff import dispatches, dispatching, envelope_files, handoffs
@@ -124,8 +125,10 @@ class Turns:
                 there = session_runs.find(connection, living)
             if there is not None and there.folder is not None:
                 return str(there.folder)
-        tip = None if run.branch is None else row.commit_hash or run.branch
-        return worktree.make(self._workspace, self._tree(row), self._lives, base=tip, into=run.branch).folder
+        base = row.commit_hash
+        if base is None and run.branch is not None:
+            base = git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
+        return worktree.make(self._workspace, self._tree(row), self._lives, base=base, into=run.branch).folder
 
     def _tree(self, row: Row[Any]) -> str:
         """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its
