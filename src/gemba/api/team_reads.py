@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from gemba.action import Nothing
@@ -10,7 +12,9 @@ from gemba.app import App
 from gemba.teams import bus, view
 from gemba.teams.bus import BusStatus, MessageList, MessageQuery, MessageView, StateList, StateQuery
 from gemba.teams.run import RunState, RunSummary, RunView
-from gemba.teams.view import TaskDetail
+from gemba.teams.store import get_run
+from gemba.teams.transfers import WhoKnowsWhat, who_knows_what
+from gemba.teams.view import TaskDetail, find_artifact
 
 
 class RunQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,6 +51,35 @@ def team(app: App, _query: Nothing, *, id: str) -> RunView:
 def team_task(app: App, _query: Nothing, *, id: str, task: str) -> TaskDetail:
     with app.database.read() as connection:
         return view.view_detail(connection, id, task)
+
+
+class ArtifactQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`version` of its task; the latest unless it is said."""
+
+    version: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
+
+
+class ArtifactView(msgspec.Struct, frozen=True):
+    """What a task wrote down, as it was when the task was done."""
+
+    name: str
+    task_id: str
+    version: int
+    digest: str
+    content: str
+
+
+def team_knowledge(app: App, _query: Nothing, *, id: str) -> WhoKnowsWhat:
+    with app.database.read() as connection:
+        get_run(connection, id)
+        return who_knows_what(connection, id)
+
+
+def team_artifact(app: App, query: ArtifactQuery, *, id: str, name: str) -> ArtifactView:
+    with app.database.read() as connection:
+        get_run(connection, id)
+        row = find_artifact(connection, id, name, query.version)
+    return ArtifactView(row.name, row.task_id, row.version, row.digest, row.content)
 
 
 def messages(app: App, query: MessageQuery, *, id: str) -> MessageList:
@@ -98,5 +131,9 @@ READS = (
     Read("/api/teams", teams, RunQuery, RunList, "Team runs, newest first", cached=True),
     Read("/api/teams/{id}", team, Nothing, RunView, "One team run with all its tasks", cached=True),
     Read("/api/teams/{id}/tasks/{task}", team_task, Nothing, TaskDetail, "One task with every attempt at it"),
+    Read(
+        "/api/teams/{id}/knowledge", team_knowledge, Nothing, WhoKnowsWhat, "What each task published, and who got it"
+    ),
+    Read("/api/teams/{id}/artifacts/{name}", team_artifact, ArtifactQuery, ArtifactView, "An artifact of a team run"),
     *MESSAGES,
 )

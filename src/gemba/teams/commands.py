@@ -26,6 +26,7 @@ from gemba.sessions import starting
 from gemba.store.database import Transaction
 from gemba.teams import bus, epics, finishing, graph, store
 from gemba.teams.affected import affected_by, lowest
+from gemba.teams.archive import Archived, ArchiveRun, archive
 from gemba.teams.claiming import BRING_IN
 from gemba.teams.gates import Dimension
 from gemba.teams.publishing import add_wisdom
@@ -277,6 +278,9 @@ def _record(tx: Transaction, id: str, what: str, text: str = "", task: str | Non
 _RUN = "/api/teams/{id}"
 _TASK = "/api/teams/{id}/tasks/{task}"
 ACTIONS = (
+    Action(
+        f"{_RUN}/archive", archive, ArchiveRun, Archived, "Seal a run's folder with a manifest; deletes nothing unasked"
+    ),
     Action(f"{_RUN}/pause", pause, Reason, RunView, "Let what runs come to its end, and begin nothing new"),
     Action(f"{_RUN}/resume", resume, Nothing, RunView, "Let a paused run go on"),
     Action(f"{_RUN}/cancel", cancel, Reason, RunView, "End a run and every session of it; what was done stays"),

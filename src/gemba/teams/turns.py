@@ -127,7 +127,9 @@ class Turns:
                 return str(there.folder)
         base = row.commit_hash
         if base is None and run.branch is not None:
-            base = git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
+            base = (
+                git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
+            )
         return worktree.make(self._workspace, self._tree(row), self._lives, base=base, into=run.branch).folder
 
     def _tree(self, row: Row[Any]) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection, Row, func, select
 
 from gemba import clock
+from gemba.errors import NotFound
 from gemba.sprints.tables import sums
 from gemba.store import rows
 from gemba.teams import store
@@ -16,7 +17,7 @@ from gemba.teams.attempts import Attempt, list_attempts
 from gemba.teams.outputs import output_of
 from gemba.teams.prompts import roles_of
 from gemba.teams.run import RunState, RunSummary, RunView, TaskView
-from gemba.teams.tables import runs, tasks
+from gemba.teams.tables import artifacts, runs, tasks
 from gemba.teams.task import TaskState
 
 _NEEDS_PERSON = (TaskState.WAITING, TaskState.PARTIAL_COMPLETION)
@@ -109,6 +110,18 @@ def view_task(run: Row[Any], row: Row[Any], took: Took) -> TaskView:
         tokens=took.tokens,
         cost_usd=took.cost_usd,
     )
+
+
+def find_artifact(connection: Connection, run_id: str, name: str, version: int | None) -> Row[Any]:
+    """An artifact by its name, as the latest version of its task left it unless another is asked for."""
+    mine = [artifacts.c.run_id == run_id, artifacts.c.name == name]
+    if version is not None:
+        mine.append(artifacts.c.version == version)
+    newest = select(artifacts).where(*mine).order_by(artifacts.c.version.desc()).limit(1)
+    row = connection.execute(newest).first()
+    if row is None:
+        raise NotFound(f"{run_id} has no artifact {name[:120]}", code="not_found", found=name[:120])
+    return row
 
 
 def _summary(row: Row[Any], states: Mapping[str, int], took: Took) -> dict[str, Any]:
