@@ -1,0 +1,91 @@
+"""Is all there that was asked for? Computed checks of completeness; pure. Called by `measuring.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gemba.teams.gates import Dimension
+from gemba.teams.measures.row import ALL, ARTIFACT, CODE, Found, Row, named, none_of
+from gemba.teams.seen import Seen
+from gemba.teams.submitted import ARTIFACTS, ChangedFile
+
+_STUB = re.compile(
+    r"raise NotImplementedError|\btodo!\(|\bunimplemented!\("
+    r"|\b(?:Error|panic|die|fail)\(\W?\W?(?:not implemented|todo)\b",
+    re.IGNORECASE,
+)
+
+
+def _artifact(seen: Seen) -> Found:
+    if seen.artifacts:
+        return Found(True, named(f"{each.name} with {each.size:,} bytes" for each in seen.artifacts))
+    empty = [each.name for each in seen.work.artifacts if each.name.startswith(f"{seen.work.task_id}-")]
+    if empty:
+        return Found(False, f"nothing stands in {named(sorted(empty))}")
+    return Found(False, f"no {seen.work.task_id}-….md lies in {ARTIFACTS}/")
+
+
+def _headed(seen: Seen) -> Found | None:
+    if not seen.artifacts:
+        return None
+    without = [each.name for each, page in zip(seen.artifacts, seen.pages, strict=True) if not page.headings]
+    return none_of(without, "no heading stands in", "every artifact has a heading")
+
+
+def _changed(seen: Seen) -> Found:
+    if not seen.changed:
+        return Found(False, "no file differs from the commit at which the task began")
+    return Found(True, f"changed: {named(each.path for each in seen.changed)}")
+
+
+def _acceptance(seen: Seen) -> Found | None:
+    many = len(seen.work.acceptance)
+    if not many:
+        return None
+    missed = seen.missed_criteria
+    return none_of(missed, f"{len(missed)} of {many} criteria are not spoken of", f"all {many} criteria are spoken of")
+
+
+def _no_steps_left(seen: Seen) -> Found:
+    return none_of(seen.said.pending, "its envelope says COMPLETE and still lists steps", "no step is left")
+
+
+def _no_gaps_left(seen: Seen) -> Found:
+    return none_of(seen.said.gaps, "its envelope says COMPLETE and lists open gaps", "no gap is left open")
+
+
+def _no_stubs(seen: Seen) -> Found | None:
+    if not seen.sources:
+        return None
+    return none_of(stubs_in(seen), "added, and not implemented", "nothing that was added is left unimplemented")
+
+
+def stubs_in(seen: Seen) -> Iterator[str]:
+    """Where something was added that only says that it is not there yet; a method that others implement is none."""
+    for file in seen.sources:
+        for line in file.lines.splitlines():
+            if _STUB.search(line) and not _is_abstract(file, line):
+                yield f"{file.path} ({line.strip()[:60]})"
+
+
+def _is_abstract(file: ChangedFile, line: str) -> bool:
+    return "NotImplementedError" in line and ("abstract" in file.text or "Protocol" in file.text)
+
+
+D = Dimension.COMPLETENESS
+ROWS = (
+    Row("artifact written", D, ARTIFACT, _artifact, "An artifact of the task is there, and something stands in it."),
+    Row("artifact headed", D, ARTIFACT, _headed, "Every artifact has a heading."),
+    Row("something changed", D, CODE, _changed, "A file of the project is not as it was when the task began."),
+    Row("no stubs", D, CODE, _no_stubs, "No added line only says that something is not implemented yet."),
+    Row(
+        "acceptance",
+        D,
+        ALL,
+        _acceptance,
+        "Each acceptance criterion is spoken of: half of its own words, or more, stand in what was written.",
+    ),
+    Row("no steps left", D, ALL, _no_steps_left, "The envelope lists no pending step."),
+    Row("no gaps left", D, ALL, _no_gaps_left, "The envelope lists no open gap."),
+)
