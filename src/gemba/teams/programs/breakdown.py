@@ -122,7 +122,14 @@ def _numbered(steps: list[PlanStep]) -> list[str]:
 
 
 def _open(notes: list[Note]) -> list[str]:
-    rows = [(code(f"{note.path}:{note.line}"), note.mark, note.words or "no words") for note in notes[:_MOST_NOTES]]
+    rows = [
+        (
+            code(f"{note.path}:{note.line}"),
+            note.mark if note.mark == "item" else code(note.mark),
+            note.words or "no words",
+        )
+        for note in notes[:_MOST_NOTES]
+    ]
     lines = table(("where", "mark", "what"), rows)
     more = len(notes) - _MOST_NOTES
     return [*lines, "", f"And {many(more, 'note')} more."] if more > 0 else lines

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gemba.teams.programs import project
 from gemba.teams.programs.notes import notes_in
-from gemba.teams.programs.page import one_line
+from gemba.teams.programs.page import code, one_line
 from gemba.teams.programs.tree import Tree
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -201,7 +201,7 @@ def _notes(tree: Tree) -> Iterator[Finding]:
     for note in notes_in(tree):
         if note.mark != "item":
             severity = "low" if note.mark in ("TODO", "XXX") else "medium"
-            what = f"{note.mark}: {note.words or 'no words'}"
+            what = code(f"{note.mark} {note.words}".strip())
             yield Finding(severity, note.path, note.line, what, "Somebody left this for later.")
 
 

@@ -1,6 +1,7 @@
 """How a project is tested, built and started, by the files that say so. Pure: it is given the paths and a reader.
 
-Called by the programs that run or tell it. What a workspace declares itself goes before all of this.
+Called by the programs that run or tell it. Of the same files `project_commands` makes the same test command for a gate;
+a test compares the two.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from typing import NamedTuple
 
 Read = Callable[[str], str | None]
 
-_TARGET = re.compile(r"^([A-Za-z][\w.-]*)\s*:(?!=)", re.MULTILINE)
+_TARGET = re.compile(r"^([A-Za-z][\w.-]*)[ \t]*:(?![=:])", re.MULTILINE)
 _NO_TEST = "no test specified"
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
+_MANAGERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|[^/]*\.(?:test|spec))\.[a-z]+$|(?:^|/)__tests__/")
 _SCRIPT = re.compile(r"^\[(?:project\.scripts|tool\.poetry\.scripts)\]\s*$((?:\n(?!\[).*)*)", re.MULTILINE)
 _MAIN = re.compile(r"^if __name__ == ['\"]__main__['\"]:", re.MULTILINE)
@@ -49,13 +52,14 @@ class Command(NamedTuple):
 def ways_to_test(paths: Collection[str], read: Read) -> list[Command]:
     """How the project's tests are run, the likeliest first; empty where no file says it."""
     found = []
-    makefile = next((name for name in ("Makefile", "makefile", "GNUmakefile") if name in paths), None)
-    if makefile and "test" in _TARGET.findall(read(makefile) or ""):
-        found.append(Command(("make", "test"), makefile))
-    if "package.json" in paths and (script := scripts_of(read("package.json")).get("test")) and _NO_TEST not in script:
-        found.append(Command(("npm", "test", "--silent"), "package.json"))
+    targets = make_targets(paths, read)
+    if target := next((name for name in ("test", "check") if name in targets), None):
+        found.append(Command(("make", target), next(name for name in _MAKEFILES if name in paths)))
     if python := _python_tests(paths, read):
         found.append(python)
+    if "package.json" in paths and (script := scripts_of(read("package.json")).get("test")) and _NO_TEST not in script:
+        manager = next((run for lock, run in _MANAGERS.items() if lock in paths), "npm")
+        found.append(Command((manager, "run", "test"), "package.json"))
     if "Cargo.toml" in paths:
         found.append(Command(("cargo", "test", "--quiet"), "Cargo.toml"))
     if "go.mod" in paths:
@@ -66,14 +70,14 @@ def ways_to_test(paths: Collection[str], read: Read) -> list[Command]:
 def _python_tests(paths: Collection[str], read: Read) -> Command | None:
     tests = [path for path in paths if path.endswith(".py") and is_test(path)]
     settings = next((name for name in ("pytest.ini", "conftest.py", "tests/conftest.py") if name in paths), None)
-    if settings is None and "pyproject.toml" in paths and "[tool.pytest" in (read("pyproject.toml") or ""):
+    if "pyproject.toml" in paths and "[tool.pytest" in (read("pyproject.toml") or ""):
         settings = "pyproject.toml"
-    first = min(tests) if tests else None
-    if settings or any("import pytest" in (read(path) or "") for path in sorted(tests)[:50]):
-        return Command(("python3", "-m", "pytest", "-q"), settings or str(first), "pytest") if tests else None
-    if first is None:
+    if settings:
+        return Command(("python3", "-m", "pytest", "-q"), settings, "pytest")
+    if not tests:
         return None
-    if any("unittest" in (read(path) or "") for path in sorted(tests)[:50]):
+    first, said = min(tests), [read(path) or "" for path in sorted(tests)[:50]]
+    if any("unittest" in text for text in said) and not any("import pytest" in text for text in said):
         return Command(("python3", "-m", "unittest", "discover", "-q"), first)
     return Command(("python3", "-m", "pytest", "-q"), first, "pytest")
 
@@ -101,7 +105,8 @@ def build_files(paths: Collection[str]) -> list[tuple[str, str]]:
 
 
 def make_targets(paths: Collection[str], read: Read) -> list[str]:
-    names = _TARGET.findall(read("Makefile") or "") if "Makefile" in paths else []
+    makefile = next((name for name in _MAKEFILES if name in paths), None)
+    names = _TARGET.findall(read(makefile) or "") if makefile else []
     return list(dict.fromkeys(name for name in names if not name.startswith(".")))
 
 
