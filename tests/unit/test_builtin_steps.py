@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gemba.handoff.verdict import read
-from gemba.sessions.builtin.steps import Outcome, Step, contract, steps_of
+from gemba.sessions.builtin.contract import contract
+from gemba.sessions.builtin.steps import Outcome, Step, steps_of
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tasks that programs do: which one a task gets when the built-in worker runs it, and the prompt that tells it so. Pure.
+"""Tasks that programs do: which one a task gets that the built-in worker runs, and the prompt that tells it so. Pure.
 
 What the plan declares goes before what the workspace declares, that before the programs that are shipped; a developer
 has none of those, since no program invents code, and asks. A prompt is a line of JSON with all that the task says, and

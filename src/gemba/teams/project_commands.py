@@ -15,12 +15,9 @@ from typing import Any, Literal
 import msgspec
 
 from gemba import toml
-from gemba.config import Finding, refused
-from gemba.errors import Unusable
 from gemba.teams.run import ProjectCommand
+from gemba.teams.team_file import FILE, read_team_file
 
-MOST_COMMANDS = 20
-FILE = "team.toml"
 _MOST_BYTES = 1024 * 1024
 _TARGET = re.compile(r"^(test|lint|check)[ \t]*:(?![=:])", re.MULTILINE)
 _NO_TEST = "no test specified"  # what npm writes into a package that has none
@@ -31,80 +28,18 @@ _SECONDS: dict[str, int] = {"accuracy": 900, "consistency": 300}
 _Dimension = Literal["accuracy", "consistency"]
 
 
-class TeamFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `.gemba/team.toml` may say. With the file, its commands are all that there are; none is a choice too."""
-
-    command: tuple[ProjectCommand, ...] = ()
-
-
 class FoundCommand(msgspec.Struct, frozen=True):
     command: ProjectCommand
     reason: str
 
 
 def project_commands(root: Path) -> list[FoundCommand]:
-    """The commands of a workspace; an Invalid names the line of the first fault of its `team.toml`."""
-    path = root / ".gemba" / FILE
-    raw = _read(path)
-    if raw is None:
+    """The commands of a workspace; an Invalid names the line of the first fault of its `team.toml`. What names commands
+    there, or says that there are none, goes before what the project's files say."""
+    declared = read_team_file(root).command
+    if declared is None:
         return detected(root)
-    reason = f".gemba/{FILE} names it"
-    return [FoundCommand(command, reason) for command in read_team_file(raw, path).command]
-
-
-# ---- what a file says ------------------------------------------------------------------------------------------------
-
-
-def read_team_file(raw: bytes, path: Path | str = FILE) -> TeamFile:
-    """What the bytes of a file say, or an Invalid with all faults as `extra["findings"]`, each with its line."""
-    try:
-        text, document = toml.load(raw)
-    except toml.NotToml as error:
-        raise refused(path, [Finding(error.line, error.message)], "team_syntax") from None
-    faults = [*toml.misfits(document, TeamFile), *_faults_of(document.get("command"))]
-    if faults:
-        lines = toml.places(text)
-        found = [Finding(toml.line_of(fault.place, lines), _where(fault.place) + fault.words) for fault in faults]
-        raise refused(path, found, "team_invalid")
-    return msgspec.convert(document, TeamFile)
-
-
-def _faults_of(listed: Any) -> Iterator[toml.Fault]:
-    """What is wrong although every value has its type."""
-    commands = listed if isinstance(listed, list) else []
-    if len(commands) > MOST_COMMANDS:
-        place = ("command", MOST_COMMANDS)
-        yield toml.Fault(place, f"there are {len(commands)} commands; allowed: at most {MOST_COMMANDS}")
-    names: set[str] = set()
-    for number, command in enumerate(commands):
-        for key, value in command.items() if isinstance(command, dict) else ():
-            if isinstance(value, str) and ("\0" in value or (value and not value.strip())):
-                yield toml.Fault(("command", number, key), f"{key} is blank or has a NUL in it; allowed: a text")
-        name = command.get("name") if isinstance(command, dict) else None
-        if isinstance(name, str):
-            if name in names:
-                yield toml.Fault(("command", number, "name"), f"name is {toml.quoted(name)}, which stands there twice")
-            names.add(name)
-
-
-def _where(place: toml.Place) -> str:
-    match place:
-        case ("command", int(number), str(), *_):
-            return f"command {number + 1}: "
-    return ""
-
-
-def _read(path: Path) -> bytes | None:
-    """None where there is no such file."""
-    try:
-        if not path.exists():
-            return None
-        if not path.is_file():  # a pipe would keep its reader waiting
-            raise Unusable(f"{path} is not a file", code="team_unreadable")
-        with path.open("rb") as file:
-            return file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise Unusable(f"{path} cannot be read: {error.strerror}", code="team_unreadable") from None
+    return [FoundCommand(command, f".gemba/{FILE} names it") for command in declared]
 
 
 # ---- what a project is built with ------------------------------------------------------------------------------------

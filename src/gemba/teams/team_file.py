@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -29,48 +29,52 @@ from gemba.teams.plan import CommandTask
 from gemba.teams.run import ProjectCommand
 from gemba.toml import Fault, Place, nearest, quoted
 
+FILE = "team.toml"
 MOST_BYTES = 65_536
 MOST_COMMANDS = 20
 _DEEPEST = 8  # levels of a file that is looked at for lines
 
 
 class TeamFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole of team.toml. `capability`: commands by the name of a capability; `command`: the project's own."""
+    """The whole of team.toml. `capability`: commands by the name of a capability. `command`: the project's own; an
+    empty list says that there are none, and None nothing."""
 
     capability: dict[str, CommandTask] = {}
-    command: Annotated[tuple[ProjectCommand, ...], msgspec.Meta(max_length=MOST_COMMANDS)] = ()
+    command: tuple[ProjectCommand, ...] | None = None
 
 
 def read_team_file(root: Path) -> TeamFile:
     """What the workspace at a folder says of its teams; nothing without the file. A fault is an Invalid."""
-    path = root / ".gemba" / "team.toml"
+    path = root / ".gemba" / FILE
     try:
+        if not path.exists():
+            return TeamFile()
+        if not path.is_file():  # a pipe would keep its reader waiting
+            raise Unusable(f"{path} is not a file", code="team_unreadable")
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        return TeamFile()
     except OSError as error:
-        raise Unusable(f"{path}: {error.strerror}", code="team_file_unreadable") from None
+        raise Unusable(f"{path} cannot be read: {error.strerror}", code="team_unreadable") from None
     return parse_team_file(raw, path)
 
 
-def parse_team_file(raw: bytes, path: Path | str = "team.toml") -> TeamFile:
+def parse_team_file(raw: bytes, path: Path | str = FILE) -> TeamFile:
     """The same of a file's bytes; the Invalid names the line of the first fault, and has all as `findings`."""
     try:
         if len(raw) > MOST_BYTES:
             raise toml.NotToml(1, f"the file is too long; allowed: {MOST_BYTES:,} bytes")
         text, document = toml.load(raw)
     except toml.NotToml as error:
-        raise refused(path, [Finding(error.line, error.message)], "team_file_syntax") from None
+        raise refused(path, [Finding(error.line, error.message)], "team_syntax") from None
     faults = [*toml.misfits(document, TeamFile), *_capability_names(document)]
     if not faults:
-        made = msgspec.convert(document, TeamFile) if not _too_many(document) else TeamFile()
-        faults = [*_too_many(document), *_commands(made), *_names_twice(made)]
+        made = msgspec.convert(document, TeamFile)
+        faults = [*_programs(made), *_project_commands(made)]
         if not faults:
             return made
     lines: dict[Place, int] = {(): 1} if wire.is_deeper(document, _DEEPEST) else toml.places(text)
     findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
-    raise refused(path, findings, "team_file_invalid")
+    raise refused(path, findings, "team_invalid")
 
 
 def _capability_names(document: dict[str, Any]) -> Iterator[Fault]:
@@ -81,24 +85,27 @@ def _capability_names(document: dict[str, Any]) -> Iterator[Fault]:
             yield Fault(("capability", name), f"unknown capability {quoted(name)}{nearest(name, known)}")
 
 
-def _too_many(document: dict[str, Any]) -> list[Fault]:
-    many = len(document.get("command", ()))
-    words = f"there are {many:,} commands; allowed: {MOST_COMMANDS}"
-    return [Fault(("command", MOST_COMMANDS), words)] if many > MOST_COMMANDS else []
-
-
-def _commands(made: TeamFile) -> Iterator[Fault]:
+def _programs(made: TeamFile) -> Iterator[Fault]:
     for name, command in made.capability.items():
         for fault in command_faults(command):
             place = ("capability", name, fault.field)
             yield Fault(place, f"{fault.field} is {quoted(fault.found)}; allowed: {fault.allowed}")
 
 
-def _names_twice(made: TeamFile) -> Iterator[Fault]:
-    first: dict[str, int] = {}
-    for at, command in enumerate(made.command):
-        if first.setdefault(command.name, at) != at:
-            yield Fault(("command", at, "name"), f"name is {quoted(command.name)}, which is there already")
+def _project_commands(made: TeamFile) -> Iterator[Fault]:
+    """What is wrong with the project's commands although every value has its type."""
+    commands = made.command or ()
+    if len(commands) > MOST_COMMANDS:
+        words = f"there are {len(commands)} commands; allowed: at most {MOST_COMMANDS}"
+        yield Fault(("command", MOST_COMMANDS), words)
+    names: set[str] = set()
+    for at, command in enumerate(commands):
+        for key, value in (("name", command.name), ("run", command.run)):
+            if "\0" in value or not value.strip():
+                yield Fault(("command", at, key), f"{key} is blank or has a NUL in it; allowed: a text")
+        if command.name in names:
+            yield Fault(("command", at, "name"), f"name is {quoted(command.name)}, which stands there twice")
+        names.add(command.name)
 
 
 def _where(place: Place) -> str:

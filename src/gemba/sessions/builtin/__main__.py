@@ -4,6 +4,9 @@ It asks through `gemba-ask`, runs commands, tells of itself in the session's log
 ends each turn in a handoff: COMPLETE when everything went well, BLOCKED with what is missing, NEEDS_INPUT for a prompt
 that has no line for it (`steps.py` has them). Its prompt is its standard input; on a terminal there are more.
 
+A turn that is for a task of a team leaves the task's artifact: what a command has written, else what the commands
+printed. It tells which files changed, by git, and what a program told of itself in the file $GEMBA_EVIDENCE.
+
 Run by the backends as `python -m gemba.sessions.builtin`, in the environment of a session. Quick to start: what only an
 ask or a command needs is loaded then.
 """
@@ -12,13 +15,15 @@ import os
 import sys
 
 from gemba import wire
-from gemba.sessions.builtin.steps import ASK_KINDS, Outcome, Step, contract, steps_of
+from gemba.sessions.builtin.contract import Changes, Told, contract
+from gemba.sessions.builtin.steps import ASK_KINDS, COMMANDS, Outcome, Step, Task, steps_of, task_of
 from gemba.sessions.prompts import Interrupts, open_prompts, prompts
 from gemba.speaker import Session, explain
 from gemba.wire import Refused
 
 _LONGEST_RUN = 3600.0  # seconds
 _MOST_OUTPUT = 100_000  # bytes of a command
+_MOST_EVIDENCE = 256 * 1024  # bytes that a program may tell of itself
 _ANSWERED = (wire.OUTCOME_EXIT["answered"], wire.OUTCOME_EXIT["default"])
 _OUTCOMES = {code: outcome for outcome, code in wire.OUTCOME_EXIT.items()}
 
@@ -30,6 +35,7 @@ class Agent:
         self._session = session
         self._role = session.role or "coach"
         self._mode = session.interaction_mode()
+        self._task: Task | None = None  # of the turn, and of those that follow without one of their own
 
     def live(self) -> int:
         """Turn after turn; the exit code."""
@@ -50,11 +56,44 @@ class Agent:
         return code
 
     def _turn(self, prompt: str) -> None:
-        outcomes = []
-        for step in steps_of(prompt):
-            self._report("working", step.text)
-            outcomes.append(self._run(step) if step.word == "run" else self._ask(step))
-        self._hand_off(outcomes)
+        self._task = task_of(prompt) or self._task
+        steps = steps_of(prompt)
+        if self._task is None or not any(step.word in COMMANDS for step in steps):
+            self._hand_off([self._follow(step, {}) for step in steps], self._task)
+        else:
+            self._task_turn(self._task, steps)
+
+    def _task_turn(self, task: Task, steps: list[Step]) -> None:
+        """A turn that leaves the task's artifact and tells what it changed."""
+        import tempfile
+
+        from gemba.sessions.builtin import changes
+
+        folder = self._session.cwd or "."
+        _make_room(task.artifact)
+        before = changes.look(folder)
+        with tempfile.TemporaryDirectory(prefix="gemba-task-") as private:
+            evidence = os.path.join(private, "evidence.json")
+            names = {**task.environment(folder), "GEMBA_EVIDENCE": evidence}
+            outcomes: list[Outcome] = []
+            for step in steps:
+                if step.word == "verify":
+                    self._leave_artifact(task, outcomes)
+                outcomes.append(self._follow(step, names))
+            told = _told(evidence)
+        self._leave_artifact(task, outcomes)
+        self._hand_off(outcomes, task, told, None if before is None else changes.changes_since(folder, before))
+
+    def _leave_artifact(self, task: Task, outcomes: list[Outcome]) -> None:
+        """What no command has written is made of what they printed; one that a verification reads is there by then."""
+        if task.artifact and outcomes and not _is_written(task.artifact):
+            from gemba.sessions.builtin.report import report_of
+
+            _write(task.artifact, report_of(task, outcomes))
+
+    def _follow(self, step: Step, names: dict[str, str]) -> Outcome:
+        self._report("working", step.text)
+        return self._run(step, names) if step.word in COMMANDS else self._ask(step)
 
     # -- steps
 
@@ -87,33 +126,49 @@ class Agent:
         _say(f"Decided alone: {step.text} {chose}")
         return Outcome(step, f"{step.text} {chose}", "" if recorded.returncode == 0 else f"{step.text} (not recorded)")
 
-    def _run(self, step: Step) -> Outcome:
+    def _run(self, step: Step, names: dict[str, str]) -> Outcome:
+        import time
+
         from gemba import shell
         from gemba.errors import Unusable
 
         _say(f"$ {step.text}")
         call: dict[str, object] = {"tool_name": "Bash", "tool_input": {"command": step.text}}
         self._client("PreToolUse", **call)
+        began = time.monotonic()
         try:
-            result = shell.run(["/bin/sh", "-c", step.text], timeout=_LONGEST_RUN, limit=_MOST_OUTPUT)
+            line, env = ["/bin/sh", "-c", step.text], _environment(names)
+            result = shell.run(line, env=env, timeout=_LONGEST_RUN, limit=_MOST_OUTPUT)
         except Unusable as fault:
             self._client("PostToolUse", **call, tool_response={"is_error": True, "stderr": fault.message})
             return Outcome(step, "", f"{step.text}: {fault.message}")
+        took = time.monotonic() - began
         output = (result.stdout + result.stderr).rstrip("\n")
         if output:
             _say(output)
         self._client("PostToolUse", **call, tool_response={"exit_code": result.code, "stdout": output[-2_000:]})
-        missing = [name for name in step.choices if not _is_written(name)]
-        if result.code != 0:
-            return Outcome(step, output, f"{step.text}: exit code {result.code}", result.code)
-        return Outcome(step, output, f"{step.text}: did not write {', '.join(missing)}" if missing else "", result.code)
+        return Outcome(step, output, self._gap(step, result.code), result.code, took)
+
+    def _gap(self, step: Step, code: int) -> str:
+        """What is missing after a command. A task's artifact is not: it is made where a command has not written it."""
+        if code != 0:
+            return f"{step.text}: exit code {code}"
+        own = self._task.artifact if self._task is not None else ""
+        missing = [name for name in step.choices if name != own and not _is_written(name)]
+        return f"{step.text}: did not write {', '.join(missing)}" if missing else ""
 
     # -- what it tells of itself
 
-    def _hand_off(self, outcomes: list[Outcome]) -> None:
+    def _hand_off(
+        self,
+        outcomes: list[Outcome],
+        task: Task | None = None,
+        told: Told | None = None,
+        changes: Changes | None = None,
+    ) -> None:
         dispatch_id = self._session.dispatch_id
         agent_id, consolidates = self._given(dispatch_id)
-        document = contract(agent_id, outcomes, consolidates=consolidates)
+        document = contract(agent_id, outcomes, consolidates=consolidates, task=task, told=told, changes=changes)
         words = f"```agent_contract_handoff\n{wire.encode_json(document)}\n```"
         _say(words)
         self._client("Stop", last_assistant_message=words)
@@ -148,6 +203,38 @@ def _program(name: str) -> str:
 
 def _is_written(name: str) -> bool:
     return os.path.isfile(name) and os.path.getsize(name) > 0
+
+
+def _environment(names: dict[str, str]) -> dict[str, str] | None:
+    """What a command of a task is started with: our own programs are found, behind all others."""
+    if not names:
+        return None
+    path = os.environ.get("PATH", os.defpath)
+    return {**os.environ, **names, "PATH": f"{path}:{os.path.dirname(sys.executable)}"}
+
+
+def _make_room(artifact: str) -> None:
+    """The folder for an artifact, and none of an earlier turn in it, which would pass for one of this."""
+    if artifact:
+        os.makedirs(os.path.dirname(artifact), exist_ok=True)
+        if os.path.lexists(artifact):
+            os.unlink(artifact)
+
+
+def _write(artifact: str, text: str) -> None:
+    descriptor = os.open(artifact, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(wire.valid_unicode(text).encode())
+
+
+def _told(path: str) -> Told:
+    """What programs told of themselves; nothing where that is not JSON, or too much."""
+    import json
+
+    try:
+        return Told(json.loads(wire.read_file(path, _MOST_EVIDENCE)))
+    except (OSError, ValueError, RecursionError, Refused):
+        return Told()
 
 
 def _say(text: str) -> None:

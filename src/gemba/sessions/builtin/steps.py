@@ -1,15 +1,19 @@
-"""What the built-in agent makes of a prompt: the lines that it can follow, and the contract in which its turn ends.
+"""What the built-in agent makes of a prompt: the lines that it can follow, and the task of a team that it is for.
 
 Pure. Every start of a built-in session pays for this import: standard library only, little of it.
 
     ask: Which port? [80 | 8080]        a question, with the answers to choose from if there are any
     blocker: May I delete the table?    the same, but nothing can go on without an answer
     run: make report => report.txt      a command, and the files that it has to have written
+    verify: make test                   a command that shows that the work is done
+    task: {"id": "IMPL-001", "goal": …}   what the commands are for, as JSON; they get it in their environment
 """
 
 ASK_KINDS = {"ask": "question", "blocker": "blocker"}
-_LONGEST_OUTPUT = 2_000  # characters of a command's output in the contract
-_HOW_TO = "A: give me a line `run: COMMAND => FILE`. B: give me a line `ask: QUESTION`."
+COMMANDS = ("run", "verify")
+ARTIFACTS = ".gemba/artifacts/"
+_LONGEST_VALUE = 100_000  # bytes of a variable; a system takes little more
+_MOST_LINES = 200  # of a list that a task has
 
 
 class Step:
@@ -24,11 +28,71 @@ class Step:
 class Outcome:
     """How a step went. `gap` says what is missing when it did not go well."""
 
-    def __init__(self, step: Step, said: str, gap: str = "", code: int | None = None) -> None:
+    def __init__(
+        self, step: Step, said: str, gap: str = "", code: int | None = None, seconds: float | None = None
+    ) -> None:
         self.step = step
         self.said = said
         self.gap = gap
         self.code = code
+        self.seconds = seconds  # that a command took
+
+
+class Task:
+    """The task of a team that a turn is for. What somebody else has put there is text of its type, or not there."""
+
+    def __init__(self, told: dict[str, object]) -> None:
+        self.id = _text(told.get("id"))
+        self.goal = _text(told.get("goal"))
+        self.text = _text(told.get("text"))
+        self.acceptance = _texts(told.get("acceptance"))
+        self.notes = _texts(told.get("notes"))
+        self.artifact = _artifact(_text(told.get("artifact")))
+
+    def environment(self, folder: str) -> dict[str, str]:
+        """What a command of the task finds in its environment."""
+        values = {
+            "GEMBA_TASK_ID": self.id,
+            "GEMBA_TASK_GOAL": self.goal,
+            "GEMBA_TASK_TEXT": self.text,
+            "GEMBA_TASK_ACCEPTANCE": "\n".join(" ".join(each.split()) for each in self.acceptance),
+            "GEMBA_TASK_NOTES": "\n".join(" ".join(each.split()) for each in self.notes),
+            "GEMBA_ARTIFACT": f"{folder}/{self.artifact}" if self.artifact else "",
+        }
+        return {name: _fitting(value) for name, value in values.items()}
+
+
+def _text(value: object) -> str:
+    return value.replace("\0", "") if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return [text for item in value[:_MOST_LINES] if (text := _text(item))] if isinstance(value, list) else []
+
+
+def _artifact(path: str) -> str:
+    """A plain name in the folder of artifacts; "" for whatever else."""
+    name = path.removeprefix(ARTIFACTS)
+    return path if name != path and name and "/" not in name and not name.startswith(".") else ""
+
+
+def _fitting(value: str) -> str:
+    return value.encode("utf-8", "replace")[:_LONGEST_VALUE].decode("utf-8", "ignore")
+
+
+def task_of(prompt: str) -> Task | None:
+    """The task that a prompt names, if it names one; the last line of that kind counts."""
+    for line in reversed(prompt.splitlines()):
+        if line.startswith("task:"):
+            import json
+
+            try:
+                told = json.loads(line.removeprefix("task:"))
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(told, dict):
+                return Task(told)
+    return None
 
 
 def steps_of(prompt: str) -> list[Step]:
@@ -42,6 +106,8 @@ def steps_of(prompt: str) -> list[Step]:
             found.append(_ask(word, text))
         elif word == "run":
             found.append(_run(text))
+        elif word == "verify":
+            found.append(Step(word, text, []))
     return found
 
 
@@ -56,57 +122,3 @@ def _ask(word: str, text: str) -> Step:
 def _run(text: str) -> Step:
     command, _, files = text.rpartition(" => ")
     return Step("run", command.strip(), files.replace(",", " ").split()) if command.strip() else Step("run", text, [])
-
-
-def contract(agent_id: str, outcomes: list[Outcome], *, consolidates: bool) -> dict[str, object]:
-    """The output envelope of a turn in which this was done."""
-    gaps = [outcome.gap for outcome in outcomes if outcome.gap]
-    if not outcomes:
-        status, next_action = "NEEDS_INPUT", _HOW_TO
-    elif gaps:
-        status, next_action = "BLOCKED", "look at what is missing, then tell me what to do instead"
-    else:
-        status, next_action = "COMPLETE", "nothing"
-    document: dict[str, object] = {
-        "agent_status": {
-            "plan_status": status,
-            "agent_id": agent_id,
-            "pending_steps": [outcome.step.text for outcome in outcomes if outcome.gap],
-            "next_action": next_action,
-        },
-        "evidence_report": _evidence(outcomes, gaps, is_complete=status == "COMPLETE"),
-    }
-    if consolidates:
-        document["consolidation_report"] = {
-            "ownership_assessment": "owned_here",
-            "confirmed_findings": [outcome.said for outcome in outcomes if not outcome.gap],
-            "suspected_findings": [],
-            "conflicts": [],
-            "open_gaps": gaps,
-            "next_best_agent": "none",
-        }
-    return document
-
-
-def _evidence(outcomes: list[Outcome], gaps: list[str], *, is_complete: bool) -> dict[str, object]:
-    ran = [outcome for outcome in outcomes if outcome.code is not None]
-    written = [name for outcome in ran if not outcome.gap for name in outcome.step.choices]
-    evidence: dict[str, object] = {
-        "patterns_checked": [],
-        "files_checked": written,
-        "commands_run": [{"command": run.step.text, "result": f"exit code {run.code}"} for run in ran],
-        "key_outputs": [outcome.said for outcome in outcomes if outcome.code is None and not outcome.gap],
-        "verbatim_outputs": [outcome.said[-_LONGEST_OUTPUT:] for outcome in ran if outcome.said],
-        "cross_layer_impacts": [],
-        "open_gaps": gaps,
-    }
-    if is_complete:
-        verification: dict[str, object] = {
-            "result": "pass",
-            "verification_method": "read",
-            "artifacts_written": written,
-        }
-        if ran:
-            verification |= {"verification_method": "test", "command": ran[-1].step.text, "exit_code": 0}
-        evidence["verification"] = verification
-    return evidence
