@@ -23,6 +23,7 @@ from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.sprints import sprint
 from gemba.teams.message import TYPES
+from gemba.teams.measuring import ROWS
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
 from gemba.work import item
@@ -179,6 +180,9 @@ def _takes(kind: inspect.Type) -> str:
         case inspect.LiteralType(values=values):
             return f" ({', '.join(map(str, values))})"
     return " (true or false)"
+def gates() -> str:
+    rows = [f"| {row.dimension} | `{row.name}` | {', '.join(row.outputs)} | {_cell(row.sentence)} |" for row in ROWS]
+    return "\n".join(["| dimension | check | of output | passes when |", "|---|---|---|---|", *rows, ""])
 
 
 def _cell(text: str) -> str:
@@ -202,6 +206,7 @@ BLOCKS = {
     "messages": messages,
     "patterns": patterns,
     "roles": roles,
+    "gates": gates,
 }
 
 
