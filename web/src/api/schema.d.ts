@@ -3350,12 +3350,15 @@ export interface components {
         };
         /**
          * Imported
-         * @description What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made.
+         * @description What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made,
+         *         `unknown_words` those of the issues that were taken.
          */
         Imported: {
             outcomes: components["schemas"]["Outcome"][];
             unchanged: number;
             left_out: components["schemas"]["LeftOut"][];
+            /** @default [] */
+            unknown_words?: components["schemas"]["UnknownWord"][];
         };
         /**
          * InputEnvelope
@@ -4958,6 +4961,18 @@ export interface components {
         /** UndoContext */
         UndoContext: {
             revision: number;
+        };
+        /**
+         * UnknownWord
+         * @description A word of an issue that is not known here, and what it was taken as; it is kept, and goes out again. `place` is
+         *         the issue's among those given, -1 where only a dependency of it came.
+         */
+        UnknownWord: {
+            place: number;
+            id: string;
+            field: string;
+            found: string;
+            taken_as: string;
         };
         /**
          * Unsaved
