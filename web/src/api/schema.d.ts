@@ -2630,13 +2630,16 @@ export interface components {
         };
         /**
          * ClaimItem
-         * @description For whom (you, unless it is said), and for how long unless it is extended.
+         * @description For whom (you, unless it is said), and for how long unless it is extended. `even_blocked`: also where something
+         *         unfinished is in its way.
          */
         ClaimItem: {
             /** @default null */
             owner?: string | null;
             /** @default 3600 */
             lease_seconds?: number;
+            /** @default false */
+            even_blocked?: boolean;
         };
         /**
          * CloseSprint
