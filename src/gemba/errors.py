@@ -13,6 +13,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+_WHOLES = ("/item/", "/raw_input/", "/value/")  # that a request wraps what a person gave in
+_DEEPEST_FIELD = 2  # a longer pointer is a place in a document of the person's own, and stays one
+
+
+def in_words(pointer: str) -> str:
+    """A field by its name: `/item/title` is title, `/relations/0/kind` is relations[1].kind."""
+    whole = next((each for each in _WHOLES if pointer.startswith(each)), "/")
+    words = ""
+    for step in pointer.removeprefix(whole).split("/"):
+        name = step.replace("~1", "/").replace("~0", "~")
+        words += f"[{int(name) + 1}]" if name.isdecimal() and words else f"{'.' if words else ''}{name}"
+    return words
+
 
 class GembaError(Exception):
     """The base: a readable message, a stable code, and where the fault lies when it lies in a document. `status` is
@@ -37,6 +50,14 @@ class GembaError(Exception):
         self.found = found
         self.allowed = allowed
         self.extra = extra
+
+    @property
+    def plain(self) -> str:
+        """The message for a person, who knows fields by their names and not by the place in a request."""
+        pointer = self.pointer
+        if not pointer or pointer.count("/") > _DEEPEST_FIELD or not self.message.startswith(pointer):
+            return self.message
+        return in_words(pointer) + self.message.removeprefix(pointer)
 
 
 class Invalid(GembaError):

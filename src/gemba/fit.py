@@ -24,7 +24,10 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`\Z", re.DOTA
 _MISSING = re.compile(r"Object missing required field `(?P<name>.*)`\Z", re.DOTALL)
 _LENGTH = re.compile(r"Expected `(?P<kind>str|array|object)` of length (?P<bound>[<>])= (?P<length>\d+)\Z")
 _COUNTED = {"str": "character", "array": "item", "object": "field"}
+_BOUND = re.compile(r"Expected `(?:int|float)` (?P<how>[<>]=?) (?P<limit>\S+)\Z")
+_BOUNDS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 _LONGEST_FOUND = 200
+_LONGEST_QUOTED = 80
 
 
 def fit(document: Any, kind: type[T], *, strict: bool = True, whole: str = "the body") -> T:
@@ -53,8 +56,32 @@ def _explain(sentence: str, document: Any, kind: type[msgspec.Struct], whole: st
         words = f"it has {_many(len(found), what)}; allowed: {allowed}"
     elif words.startswith("Expected") and ", got " in words:
         code = "wrong_type"
+    elif bound := _BOUND.match(words):
+        both = isinstance(allowed, str) and " to " in allowed
+        allowed = allowed if both else f"{_BOUNDS[bound['how']]} {bound['limit']}"
     pointer = "".join(f"/{escape(str(step))}" for step in steps)
-    return Invalid(f"{pointer or whole}: {words}", code=code, pointer=pointer, found=_short(found), allowed=allowed)
+    message = _sentence(pointer or whole, code, words, found, allowed)
+    return Invalid(message, code=code, pointer=pointer, found=_short(found), allowed=allowed)
+
+
+def _sentence(where: str, code: str, words: str, found: Any, allowed: Any) -> str:
+    """In words of ours, where the type says what it takes."""
+    if words.startswith("it has ") or allowed is None:
+        return f"{where}: {words}"
+    listed = ", ".join(map(str, allowed)) if isinstance(allowed, list) else str(allowed)
+    if code == "unknown_field":
+        return f"{where}: there is no such field; allowed: {listed}"
+    if code == "missing_field":
+        return f"{where} is missing; allowed: {listed}"
+    return f"{where} is {_quoted(found)}; allowed: {listed}"
+
+
+def _quoted(value: Any) -> str:
+    short = _short(value)
+    if isinstance(value, list | dict):
+        return str(short)
+    text = msgspec.json.encode(short).decode() if isinstance(short, str | int | float | bool | None) else str(short)
+    return text if len(text) <= _LONGEST_QUOTED else f"{text[: _LONGEST_QUOTED - 1]}…"
 
 
 def _many(count: int, what: str) -> str:

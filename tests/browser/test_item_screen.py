@@ -182,6 +182,18 @@ def test_why_it_is_not_ready_leads_to_what_is_in_its_way(desk: Desk) -> None:
     expect(desk.page.get_by_text("Ready: nothing is in its way.")).to_be_visible()
 
 
+def test_what_is_blocked_is_claimed_only_after_a_question(desk: Desk) -> None:
+    blocker, id = make(desk.server, "First this")["id"], make(desk.server, "Then that")["id"]
+    relate(desk.server, blocker, "blocks", id)
+    desk.open(f"/items/{id}")
+
+    desk.page.get_by_role("button", name="Claim…").click()
+    expect(desk.page.get_by_text("Something unfinished is in its way")).to_be_visible()
+    assert desk.server.get(f"/api/work-items/{id}")["claim"] is None
+    desk.page.get_by_role("button", name="Claim it all the same").click()
+    expect(desk.page.get_by_text("for 59 min more")).to_be_visible()
+
+
 def test_it_is_moved_from_its_screen_and_every_change_is_in_its_history_to_be_undone(desk: Desk) -> None:
     id = make(desk.server, "Index")["id"]
     change(desk.server, id, token=add_operator(desk.server, "bob"), priority=0)

@@ -27,7 +27,13 @@ def write(operator: Operator, name: str, *lines: str) -> str:
 def test_a_file_is_imported_once_and_goes_out_as_it_came(operator: Operator) -> None:
     many = len(REALISTIC.read_text().splitlines())
 
-    assert operator.ok("import", "beads", str(REALISTIC)) == f"{many} made, 0 changed, 0 unchanged.\n"
+    told = operator.ok("import", "beads", str(REALISTIC)).splitlines()
+    assert told.pop() == f"{many} made, 0 changed, 0 unchanged."
+    assert [line.partition(",")[0] for line in told] == [
+        "unknown: dependency type 'waits-for' was taken as no relation",
+        "unknown: issue_type 'gate' was taken as task",
+        "unknown: issue_type 'message' was taken as task",
+    ]
     assert operator.ok("import", "beads", str(REALISTIC)) == f"0 made, 0 changed, {many} unchanged.\n"
     assert operator.ok("export", "beads", "--output", "out.jsonl") == f"{many} issues in out.jsonl\n"
     out = [json.loads(line) for line in (operator.workspace / "out.jsonl").read_text().splitlines()]
@@ -57,6 +63,27 @@ def test_bad_lines_are_named_the_others_imported_and_with_strict_nothing_is(oper
     told = json.loads(operator.run("import", "beads", "i.jsonl", "--json").stdout)
     assert (told["created"], told["unchanged"], [row["line"] for row in told["bad"]]) == (0, 2, [2, 3])
     assert told["left_out"][0]["code"] == "unknown_item"
+
+
+def test_words_that_are_not_known_are_told_once_each_with_where_they_stand(operator: Operator) -> None:
+    odd = [issue(f"x-{n}", status="wontfix") for n in range(1, 6)]
+    write(operator, "i.jsonl", *odd, issue("x-6", ("waits-for", "x-1"), issue_type="molecule"))
+
+    done = operator.run("import", "beads", "i.jsonl", "--json")
+
+    told = json.loads(done.stdout)["unknown_words"]
+    assert done.returncode == 0
+    assert [(row["line"], row["id"], row["field"], row["found"], row["taken_as"]) for row in told][-3:] == [
+        (5, "x-5", "status", "wontfix", "deferred"),
+        (6, "x-6", "issue_type", "molecule", "task"),
+        (6, "x-6", "dependency type", "waits-for", "no relation"),
+    ]
+    write(operator, "j.jsonl", *(line.replace("x-", "y-") for line in (*odd, issue("x-6", issue_type="molecule"))))
+    assert operator.ok("import", "beads", "j.jsonl").splitlines() == [
+        "unknown: status 'wontfix' was taken as deferred, and is kept: j.jsonl:1, j.jsonl:2, j.jsonl:3 and 2 more",
+        "unknown: issue_type 'molecule' was taken as task, and is kept: j.jsonl:6",
+        "6 made, 0 changed, 0 unchanged.",
+    ]
 
 
 def test_what_names_something_further_down_in_a_long_file_is_made_all_the_same(alone: Operator) -> None:

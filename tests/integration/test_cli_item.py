@@ -52,12 +52,21 @@ def test_an_item_is_edited_claimed_and_taken_back_with_its_history(operator: Ope
     assert history.endswith("5 changes.\n")
 
 
+def test_what_is_blocked_is_not_claimed_without_a_word(operator: Operator) -> None:
+    first = add(operator, "Index")
+    second = add(operator, "Query", "--blocked-by", first)
+
+    said = operator.refused("item", "claim", second)
+    assert said == f"gemba: {second} cannot be begun: it is blocked by {first} (unstarted: Index)"
+    assert operator.ok("item", "claim", second, "--even-blocked").startswith(f"claimed {second} by ")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (("item", "show", "none"), 1, "no work item has an id that begins or ends with none"),
         (("item", "edit", "x"), 2, "Nothing is to be changed"),
-        (("item", "add", ""), 1, "/item/title has 0 characters"),
+        (("item", "add", ""), 1, "gemba: title has 0 characters"),
         (("item", "add", "M3 Launch", "--kind", "milestone"), 1, "its title brings none"),
         (("item", "add", "x", "--parent", "none"), 1, "no work item has an id that begins or ends with none"),
         (("item", "list", "--state", "open"), 1, "state is 'open'; allowed: backlog, unstarted"),

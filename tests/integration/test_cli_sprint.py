@@ -59,9 +59,9 @@ def test_a_sprint_is_planned_started_changed_and_closed(operator: Operator) -> N
         (("sprint", "show", "a b"), 1, "'a b' is not an id"),
         (("sprint", "create", "x"), 2, "--budget"),
         (("sprint", "create", "x", "--budget", "0"), 2, "is no number of tokens"),
-        (("sprint", "create", "x", "--budget", "5", "--warn", "0.1"), 1, "/burn_thresholds/warn is 0.1"),
+        (("sprint", "create", "x", "--budget", "5", "--warn", "0.1"), 1, "gemba: burn_thresholds.warn is 0.1"),
         (("sprint", "create", "x", "--budget", "5", "--item", "none"), 1, "no work item has an id"),
-        (("sprint", "create", "x", "--budget", "5", "--ends", "soon"), 1, "/ends_at is 'soon'"),
+        (("sprint", "create", "x", "--budget", "5", "--ends", "soon"), 1, "gemba: ends_at is 'soon'"),
         (("usage", "--by", "week"), 2, "'week' is not one of"),
     ],
 )

@@ -407,6 +407,27 @@ def test_a_bad_issue_is_refused_by_its_place_and_the_others_are_imported(plan: P
     assert plan.ready() == {"a", "d"}
 
 
+def test_unknown_words_are_told_by_their_place_when_their_line_is_taken_and_only_then(plan: Plan) -> None:
+    odd = issue("b", ("waits-for", "a"), status="wontfix")
+    apart = {"issue_id": "a", "depends_on_id": "b", "type": "tracks"}
+
+    first = plan.take(issue("a"), odd, a=[apart])
+    again = plan.take(issue("a"), odd, a=[apart])
+    changed = plan.take(issue("a"), {**odd, "title": "Another", "updated_at": NEWER})
+    later = plan.take(a=[apart, {**apart, "type": "until"}])
+
+    told = [(each.place, each.id, each.field, each.found, each.taken_as) for each in first.unknown_words]
+    assert told == [
+        (0, "a", "dependency type", "tracks", "no relation"),
+        (1, "b", "status", "wontfix", "deferred"),
+        (1, "b", "dependency type", "waits-for", "no relation"),
+    ]
+    assert again.unknown_words == []
+    assert [(each.place, each.found) for each in changed.unknown_words] == [(1, "wontfix"), (1, "waits-for")]
+    assert [(each.place, each.id, each.found) for each in later.unknown_words] == [(-1, "a", "until")]
+    assert plan.issues()["b"] == {**odd, "title": "Another", "updated_at": NEWER}
+
+
 @pytest.mark.parametrize("kept", [7, {"line": 3}, {"line": {"dependencies": 5}}, {"left_out": [1]}, {"digest": None}])
 def test_extras_that_somebody_wrote_over_break_neither_the_export_nor_an_import(plan: Plan, kept: Any) -> None:
     plan.take(issue("a"))

@@ -391,3 +391,8 @@ async def test_work_is_listed_and_claimed_once_through_the_server(
         assert f"is claimed by {SESSION}" in words(again)
         assert words(await client.call_tool("list_work", {})) == "Nothing is ready."
         assert "is not an id" in words(await client.call_tool("claim_work", {"item_id": "../../approvals"}))
+        later = {"item": {"title": "Later"}, "relations": [{"kind": "blocks", "source": made["id"]}]}
+        blocked = sqlite_server.request("POST", "/api/work-items", later).json
+        refused = await client.call_tool("claim_work", {"item_id": blocked["id"]})
+        assert refused.is_error
+        assert f"it is blocked by {made['id']} (unstarted: Rate limits)" in words(refused)

@@ -170,7 +170,7 @@ def test_a_value_that_does_not_fit_is_refused_and_changes_nothing(api: Api, body
 
     told = refused.json
     assert (refused.status, told["code"], told["found"], told["allowed"]) == (422, "does_not_fit", "0", "at least 1")
-    assert told["detail"] == "/port of the answer is 0; allowed: at least 1"
+    assert told["detail"] == "port of the answer is 0; allowed: at least 1"
     assert told["pointer"] == ("/value/port" if "value" in body else "/text")
     assert told["findings"] == [{"pointer": "/port", "found": "0", "allowed": "at least 1"}]
     assert api.get(f"/api/escalations/{id}") == before
@@ -247,7 +247,7 @@ def test_a_waiting_ask_prints_the_value_as_json(server: RunningServer, schema: P
     refused = server.gemba("answer", id[-6:], "--value", '{"port": "x"}')
     assert (refused.returncode, refused.stderr) == (
         1,
-        'gemba: /port of the answer is "x"; allowed: a whole number\n',
+        'gemba: port of the answer is "x"; allowed: a whole number\n',
     )
     assert server.gemba("answer", id[-6:], "--value", '{"port": 8080, "host": "é"}').returncode == 0
 

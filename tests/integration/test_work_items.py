@@ -393,6 +393,23 @@ def test_a_claim_is_extended_by_its_owner_released_and_free_when_its_lease_is_ov
     assert kinds == ["claimed", "claimed", "released", "claimed", "created"]
 
 
+def test_what_is_blocked_is_claimed_by_whoever_says_that_they_know(api: Api) -> None:
+    first, epic = make(api, "Index")["id"], make(api, "Search", kind="epic")["id"]
+    part = make(api, "Query", parent=epic)["id"]
+    relate(api, first, "blocks", epic)
+
+    for id, why in ((epic, "it is blocked by"), (part, f"it is part of {epic}, which is blocked by")):
+        refused = api.request("POST", f"/api/work-items/{id}/claim", {"owner": "ann"})
+        assert (refused.status, refused.json["code"]) == (409, "blocked")
+        assert refused.json["detail"] == f"{id} cannot be begun: {why} {first} (unstarted: Index)"
+        assert first in refused.json["found"]
+        assert api.get(f"/api/work-items/{id}")["claim"] is None
+    assert api.post(f"/api/work-items/{part}/claim", {"owner": "ann", "even_blocked": True})["claim"]["owner"] == "ann"
+    # Whoever works on it already goes on, also when something comes into its way.
+    change(api, epic, state="in_progress")
+    assert api.post(f"/api/work-items/{epic}/claim", {"owner": "ann"})["claim"]["owner"] == "ann"
+
+
 def test_what_is_finished_is_claimed_by_nobody(api: Api) -> None:
     id = make(api)["id"]
     api.post(f"/api/work-items/{id}/claim", {})

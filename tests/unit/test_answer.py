@@ -215,8 +215,8 @@ def test_a_value_that_fits_is_kept_and_reaches_the_asker_as_json(
 @pytest.mark.parametrize(
     ("wanted", "answer", "pointer", "message"),
     [
-        (SERVICE, {"value": {"port": "x"}}, "/value/port", '/port of the answer is "x"; allowed: a whole number'),
-        (SERVICE, {"value": {"port": 0}}, "/value/port", "/port of the answer is 0; allowed: at least 1"),
+        (SERVICE, {"value": {"port": "x"}}, "/value/port", 'port of the answer is "x"; allowed: a whole number'),
+        (SERVICE, {"value": {"port": 0}}, "/value/port", "port of the answer is 0; allowed: at least 1"),
         (SERVICE, {"value": {}}, "/value", 'the answer is {}; allowed: an object with "port"'),
         (SERVICE, {"value": {"port": 1, "x": 1}}, "/value", 'allowed: an object without "x"'),
         (SERVICE, {"value": {"port": 1, "level": "mid"}}, "/value/level", 'allowed: one of "low", "high"'),

@@ -212,3 +212,40 @@ def test_a_length_is_told_with_what_is_allowed(body: dict[str, object], words: s
 
     assert error.message == words
     assert allowed in error.allowed
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"name": 7}', "/name is 7; allowed: text"),
+        (b'{"name": "a", "kind": "dog"}', '/kind is "dog"; allowed: hand, horse'),
+        (b'{"name": "a", "wheels": [{"size": 99}]}', "/wheels/0/size is 99; allowed: a whole number from 1 to 40"),
+        (b'{"name": "a", "wheels": [{"size": 1, "colour": "x"}]}', '/wheels/0/colour is "x"; allowed: red, green'),
+        (b'{"name": "a", "wheels": 3}', "/wheels is 3; allowed: a list"),
+        (b"{}", "/name is missing; allowed: text"),
+        (b'{"name": "a", "hue": 1}', "/hue: there is no such field; allowed: name, wheels, speed, load, kind, broken"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_plain_words(body: bytes, words: str) -> None:
+    assert refusal(body).message == words
+
+
+def test_a_lower_bound_alone_is_told() -> None:
+    class Speed(msgspec.Struct):
+        limit: Annotated[float, msgspec.Meta(gt=0)]
+
+    assert refusal(b'{"limit": 0}', Speed).message == "/limit is 0; allowed: more than 0.0"
+
+
+@pytest.mark.parametrize(
+    ("pointer", "plain"),
+    [
+        ("/item/title", "title has 0 characters"),
+        ("/ends_at", "ends_at has 0 characters"),
+        ("/relations/0", "relations[1] has 0 characters"),
+        ("/ops/load_balancer/ip", "/ops/load_balancer/ip has 0 characters"),
+        ("", " has 0 characters"),
+    ],
+)
+def test_a_person_reads_the_name_of_a_field(pointer: str, plain: str) -> None:
+    assert Invalid(f"{pointer} has 0 characters", code="invalid_value", pointer=pointer).plain == plain

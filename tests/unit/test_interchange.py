@@ -87,7 +87,7 @@ def test_every_state_goes_out_as_a_word_that_comes_back_as_it(state: State) -> N
         ("dependencies", {}, "dependencies is {}; allowed: a list"),
         ("dependencies", [{"type": "blocks"}], "dependencies/0/depends_on_id: '' is not an id"),
         ("dependencies", [{"issue_id": "b", "depends_on_id": "c"}], "dependencies/0/issue_id is 'b'; allowed: a, on"),
-        ("gemba", {"state": "gone"}, "gemba: Invalid enum value 'gone'"),
+        ("gemba", {"state": "gone"}, 'gemba/state is "gone"; allowed: backlog, unstarted'),
     ],
 )
 def test_a_field_that_cannot_be_read_is_named_with_what_is_allowed(field: str, value: Any, said: str) -> None:
@@ -103,6 +103,24 @@ def test_an_unknown_type_is_a_task_and_a_moment_that_says_never_is_not_said() ->
     assert issue.values["kind"] == "task"
     assert issue.own["created_at"] is None
     assert issue.line == {"issue_type": "molecule", "created_at": "0001-01-01T00:00:00Z"}
+
+
+def test_a_word_that_is_not_known_is_told_with_what_it_was_taken_as() -> None:
+    deps = [
+        {"issue_id": "a", "depends_on_id": other, "type": kind} for kind, other in (("waits-for", "b"), ("blocks", "c"))
+    ]
+    issue = read_issue({"id": "a", "title": "A", "status": "wontfix", "issue_type": "molecule", "dependencies": deps})
+
+    assert [(each.field, each.found, each.taken_as) for each in issue.unknown] == [
+        ("status", "wontfix", "deferred"),
+        ("issue_type", "molecule", "task"),
+        ("dependency type", "waits-for", "no relation"),
+    ]
+
+
+@pytest.mark.parametrize("status", [None, "open", "hooked", "tombstone", "blocked", "pinned", "deferred"])
+def test_the_trackers_own_words_are_no_news(status: str | None) -> None:
+    assert read_issue({"id": "a", "title": "A", "status": status, "issue_type": None}).unknown == ()
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,12 @@ Each piece is a transaction: who is interrupted runs it again, and what was brou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gemba.cli.door import Door
+from gemba.collector import Paused
 from gemba.errors import Invalid, Unusable
 from gemba.text import one_line, showable
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _MOST = 2_000
 _LARGEST = 200 * 1024 * 1024
 _WIDTH = 400
+_SHOWN = 3  # places of a word that is not known
 
 
 class Brought(NamedTuple):
@@ -30,6 +33,7 @@ class Brought(NamedTuple):
     kept: list[dict[str, Any]]
     bad: list[dict[str, Any]]
     left_out: list[dict[str, Any]]
+    unknown_words: list[dict[str, Any]]
     unchanged: int
 
     def document(self) -> dict[str, Any]:
@@ -50,7 +54,23 @@ class Brought(NamedTuple):
             lines.append(
                 f"left out: {row['issue_id']} depends on {row['depends_on_id']} ({row['type']}): {row['reason']}"
             )
-        return [one_line(line, _WIDTH) for line in lines]
+        return [one_line(line, _WIDTH) for line in [*lines, *self._unknown()]]
+
+    def _unknown(self) -> list[str]:
+        """One line for each word, however many issues have it."""
+        places: dict[tuple[str, str, str], list[str]] = {}
+        for row in self.unknown_words:
+            where = _place(row) if row["line"] is not None else f"a dependency of {row['id']}"
+            places.setdefault((row["field"], row["found"], row["taken_as"]), []).append(where)
+        return [
+            f"unknown: {field} {one_line(found, 60)!r} was taken as {taken_as}, and is kept: {_some(at)}"
+            for (field, found, taken_as), at in places.items()
+        ]
+
+
+def nothing(bad: Sequence[dict[str, Any]] = ()) -> Brought:
+    """Nothing was brought yet."""
+    return Brought([], [], [], list(bad), [], [], 0)
 
 
 def read_text(file: str) -> str:
@@ -69,10 +89,15 @@ def read_text(file: str) -> str:
 
 def bring(door: Door, work: Work, name: str, settings: Settings, prefer: str = "newer") -> Brought:
     """Bring all of it, what others need first; then what had to wait for something behind it, once more."""
+    with Paused():
+        return _bring(door, work, name, settings, prefer)
+
+
+def _bring(door: Door, work: Work, name: str, settings: Settings, prefer: str) -> Brought:
     from gemba.work.interchange.lines import Work
     from gemba.work.interchange.order import pieces
 
-    brought = Brought([], [], [], [bad._asdict() for bad in work.bad], [], 0)
+    brought = nothing([bad._asdict() for bad in work.bad])
     unchanged, largest = 0, settings.server.max_body_bytes * 3 // 4
     for piece in pieces(work, _MOST, largest):
         unchanged += _bring_piece(door, piece, name, prefer, brought)
@@ -82,7 +107,7 @@ def bring(door: Door, work: Work, name: str, settings: Settings, prefer: str = "
     if again:
         brought.left_out[:] = [row for row in brought.left_out if row["issue_id"] not in again]
         apart = {id: work.apart[id] for id in again if id in work.apart}
-        rest = Brought([], [], [], [], brought.left_out, 0)
+        rest = nothing()._replace(left_out=brought.left_out)
         for piece in pieces(Work([here[id] for id in again], apart, []), _MOST, largest):
             _bring_piece(door, piece, name, prefer, rest)
         brought.bad.extend(rest.bad)
@@ -98,6 +123,9 @@ def _bring_piece(door: Door, piece: Piece, name: str, prefer: str, brought: Brou
         found = piece.issues[place] if place >= 0 else None
         rows[outcome.pop("outcome")].append({**_where(found), **outcome})
     brought.left_out.extend(done["left_out"])
+    for word in done["unknown_words"]:
+        place = word.pop("place")
+        brought.unknown_words.append({**_where(piece.issues[place] if place >= 0 else None), **word})
     unchanged: int = done["unchanged"]
     return unchanged
 
@@ -106,6 +134,11 @@ def _where(found: Found | None) -> dict[str, Any]:
     if found is None:
         return {"file": None, "line": None}
     return {"file": found.file, "line": found.line, "title": found.issue.values["title"]}
+
+
+def _some(places: list[str]) -> str:
+    more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
+    return ", ".join(places[:_SHOWN]) + more
 
 
 def _place(row: dict[str, Any]) -> str:

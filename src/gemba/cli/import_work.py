@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gemba.cli.bringing import Brought, bring, read_text
+from gemba.cli.bringing import bring, nothing, read_text
 from gemba.cli.door import open_door
 from gemba.cli.show import json_option, print_json
 from gemba.config import open_workspace
@@ -117,7 +117,7 @@ def _import(
     settings = checked_settings(workspace)
     work = read(workspace.work_prefix(settings))
     if strict and work.bad:
-        brought = Brought([], [], [], [bad._asdict() for bad in work.bad], [], 0)
+        brought = nothing([bad._asdict() for bad in work.bad])
     else:
         name = ", ".join(Path(file).name for file in files)
         with open_door(folder) as door:

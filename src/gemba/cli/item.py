@@ -250,10 +250,14 @@ def dep(folder: str | None, id: str, relation: str, other: str, remove: bool, as
 @click.option("--owner", metavar="NAME", help="For whom; you, unless it is said.")
 @click.option("--seconds", type=click.IntRange(1, 604_800), default=3_600, show_default=True, help="How long.")
 @click.option("--extend", is_flag=True, help="Extend the claim that the owner has.")
+@click.option("--even-blocked", is_flag=True, help="Also if something unfinished blocks it.")
 @json_option
 @click.pass_obj
-def claim(folder: str | None, id: str, owner: str | None, seconds: int, extend: bool, as_json: bool) -> None:
-    """Claim the work item ID: nobody else gets it until the lease is over, or the claim is given back.
+def claim(
+    folder: str | None, id: str, owner: str | None, seconds: int, extend: bool, even_blocked: bool, as_json: bool
+) -> None:
+    """Claim the work item ID: nobody else gets it until the lease is over, or the claim is given back. One that is
+    blocked and not begun is refused, unless you say --even-blocked.
 
     \b
     Example:
@@ -261,8 +265,11 @@ def claim(folder: str | None, id: str, owner: str | None, seconds: int, extend: 
       gemba item claim 4k2m --owner worker-2 --seconds 900
       gemba item claim 4k2m --owner worker-2 --extend
     """
-    body = {"owner": owner, "lease_seconds": seconds}
-    item = post(folder, id, "claim/extend" if extend else "claim", body)
+    body: dict[str, Any] = {"owner": owner, "lease_seconds": seconds}
+    if extend:
+        item = post(folder, id, "claim/extend", body)
+    else:
+        item = post(folder, id, "claim", {**body, "even_blocked": even_blocked})
     owned = f"{one_line(item['claim']['owner'], 60)} until {item['claim']['expires_at']}"
     _tell(item, as_json, f"claimed {item['id']} by {owned}")
 

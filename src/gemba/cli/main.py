@@ -116,7 +116,7 @@ def main() -> None:
     except click.Abort:
         sys.exit(1)
     except GembaError as error:
-        _fail(f"gemba: {error.message}", 1)
+        _fail(f"gemba: {error.plain}", 1)
     except OSError as error:
         if isinstance(error, BrokenPipeError):  # the reader went away; there is nobody to tell
             message = ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gemba.cli.bringing import Brought, bring, read_text
+from gemba.cli.bringing import Brought, bring, nothing, read_text
 from gemba.cli.door import open_door
 from gemba.cli.show import json_option, print_json
 from gemba.config import Settings, open_workspace
@@ -90,7 +90,7 @@ class _Sync:
         files = [(file.name, read_text(str(file))) for file in _files(self._path)]
         seen = hashlib.sha256("\0".join(part for file in files for part in file).encode(errors="replace")).digest()
         if not files or seen == self._seen:
-            return Brought([], [], [], [], [], 0)
+            return nothing()
         with open_door(self._folder) as door:
             brought = bring(door, read_lines(files), self._path.name, self._settings)
         self._seen = seen

@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from gemba.errors import in_words
+
 _LONGEST = 120
 _MOST_FORMS = 4
 
@@ -32,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
     allowed: str
 
     def sentence(self) -> str:
-        where = f"{self.pointer} of the answer" if self.pointer else "the answer"
+        where = f"{in_words(self.pointer)} of the answer" if self.pointer else "the answer"
         return f"{where} is {self.found}; allowed: {self.allowed}"
 
 

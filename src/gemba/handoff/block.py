@@ -11,10 +11,10 @@ Called by `verdict` and, through it, by hooks that must be quick: the standard l
 
 from __future__ import annotations
 
-import gc
 import re
 from typing import Any, NamedTuple
 
+from gemba.collector import Paused
 from gemba.handoff.body import (
     CLOSER,
     MAX_BODY,
@@ -66,15 +66,10 @@ def read_text(data: bytes | str) -> tuple[str, bool]:
 
 def find_block(text: str | bytes) -> Found:
     """The object that the last well-formed block holds, or what is wrong with the last block."""
-    # Nothing that is made here refers back: of a large text the collector would look at it again and again, in vain.
-    pauses = len(text) > _LARGE and gc.isenabled()
-    if pauses:
-        gc.disable()
-    try:
+    if len(text) <= _LARGE:
         return _find_block(text)
-    finally:
-        if pauses:
-            gc.enable()
+    with Paused():
+        return _find_block(text)
 
 
 def _find_block(text: str | bytes) -> Found:

@@ -199,9 +199,9 @@ Example:
     Tool(
         "claim_work",
         "Claim a work item",
-        """Claim a work item for your session, so that nobody else works on it until the lease is over. For managers \
-only: a coach does not write to the work plane. Say bead-done with report_state when it is ready for review. Needs the \
-workspace's server.
+        """Claim a work item for your session, so that nobody else works on it until the lease is over. One that is \
+blocked is refused with what is in its way: list_work has what can be begun. For managers only: a coach does not write \
+to the work plane. Say bead-done with report_state when it is ready for review. Needs the workspace's server.
 
 Example:
 {"item_id": "shop-4k2m", "lease_seconds": 3600}""",

@@ -1,4 +1,4 @@
-"""Many items and relations at once, for whoever imports: inserted in bulk, their readiness settled as a set.
+"""Many items and relations at once, for whoever imports: inserted in bulk, each as ready as it is with all of them.
 
 The caller has checked what it brings: ids that are free, ends that are there, values that `clean_values` made.
 `circles` says which of the relations that bind would close a circle, so that an import can leave those out by name
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from gemba.event import Draft
 from gemba.store.database import Transaction
 from gemba.work import history, milestones
-from gemba.work.item import BINDING, Kind, Relation
+from gemba.work.item import BINDING, FINISHED, Kind, Relation, State
 from gemba.work.items import alone
-from gemba.work.readiness import Turned, blocked_by, settle
+from gemba.work.readiness import Turned, of_new, read_above, settle
 from gemba.work.relations import Ends
 from gemba.work.store import new_row, stored
 from gemba.work.tables import changes, items, relations
@@ -35,19 +35,33 @@ class Given(NamedTuple):
 def insert_many(tx: Transaction, given: Sequence[Given], edges: Sequence[Ends] = ()) -> Turned:
     """Insert new items and new relations; a parent stands in the item's values and gets its relation here."""
     alone(tx)
-    new = [{"id": one.id, **new_row(tx, one.values), **stored(one.own), "changes": 1} for one in given]
+    edges = list(dict.fromkeys(edges))
+    standing = _standing(tx, given, edges)
+    new = [
+        {"id": one.id, **new_row(tx, one.values, held, blockers), **stored(one.own), "changes": 1}
+        for one, (blockers, held) in zip(given, standing.values(), strict=True)
+    ]
     if new:
         tx.insert_many(items, new)
-        tx.insert_many(changes, [history.entry(tx, one.id, 1, history.CREATED, {}, {}) for one in given])
+        entry = history.entry(tx, "", 1, history.CREATED, {}, {})
+        tx.insert_many(changes, [{**entry, "item_id": one.id} for one in given])
         milestones.move_past(tx, (one.values["title"] for one in given if one.values["kind"] == Kind.MILESTONE))
     children = [(one.values["parent"], Relation.PARENT_CHILD, one.id) for one in given if one.values["parent"]]
     _insert_relations(tx, [*children, *edges])
     ids = [one.id for one in given]
-    blocked = [target for _, kind, target in edges if kind is Relation.BLOCKS]
-    turned = settle(tx, [*ids, *blocked, *blocked_by(tx.connection, ids)])
+    turned = settle(tx, [target for _, kind, target in edges if kind is Relation.BLOCKS and target not in standing])
     told = {"created": ids[:_MOST_TOLD], "items": len(ids), "relations": len(edges), "by": tx.actor}
     tx.emit(Draft("item.imported", {**told, "cause": history.cause_of(tx)}))
     return turned
+
+
+def _standing(tx: Transaction, given: Sequence[Given], edges: Iterable[Ends]) -> dict[str, tuple[int, int]]:
+    """Of the new items, in their order; what is there already and turns by them is settled afterwards."""
+    parents = {one.id: one.values["parent"] for one in given}
+    finished = {one.id: State(one.values["state"]) in FINISHED for one in given}
+    blocks = [(source, target) for source, kind, target in edges if kind is Relation.BLOCKS]
+    around = {source for source, _ in blocks} | {parent for parent in parents.values() if parent}
+    return of_new(parents, finished, blocks, read_above(tx.connection, around - parents.keys()))
 
 
 def _insert_relations(tx: Transaction, edges: Iterable[Ends]) -> None:

@@ -1,7 +1,8 @@
 """Claims: an item is one owner's for as long as a lease lasts. Of many who claim at once one gets it.
 
 A claim says who works on something; it changes no state, and an item whose lease has run out is free again without
-anybody doing anything. A claim of an item that has one is refused, whoever it is: who goes on extends it.
+anybody doing anything. A claim of an item that has one is refused, whoever it is: who goes on extends it. So is one of
+an item that is blocked and that nobody has begun, unless whoever claims it says that they know.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gemba.errors import Conflict
 from gemba.event import Draft
 from gemba.store.database import Transaction
 from gemba.work import history
+from gemba.work.explain import explain
 from gemba.work.item import FINISHED, State, clean_word
 from gemba.work.items import WorkItem, alone, get, is_claimed, view
 from gemba.work.store import told
@@ -26,14 +28,18 @@ from gemba.work.tables import items
 USUAL_SECONDS = 3_600
 LONGEST_SECONDS = 7 * 86_400
 
+_BEGUN = frozenset({State.IN_PROGRESS, State.REVIEW})
+
 Seconds = Annotated[int, msgspec.Meta(ge=1, le=LONGEST_SECONDS)]
 
 
 class ClaimItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """For whom (you, unless it is said), and for how long unless it is extended."""
+    """For whom (you, unless it is said), and for how long unless it is extended. `even_blocked`: also where something
+    unfinished is in its way."""
 
     owner: Id | None = None
     lease_seconds: Seconds = USUAL_SECONDS
+    even_blocked: bool = False
 
 
 class ExtendClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,6 +62,8 @@ def claim_item(tx: Transaction, body: ClaimItem, *, id: str) -> WorkItem:
         raise Conflict(f"the item is {row.state}: there is nothing to claim", code="finished", found=row.state)
     owner = clean_word(body.owner or tx.actor, "/owner", 500)
     _refuse_coach(tx, owner)
+    if not body.even_blocked:
+        _refuse_blocked(tx, row)
     for guard in tx.surroundings.get("dispatch_guards", ()):
         guard(tx)
     until = tx.now + body.lease_seconds * clock.SECOND
@@ -105,6 +113,19 @@ def _refuse_coach(tx: Transaction, owner: str) -> None:
     role_of = tx.surroundings.get("role_of")
     if role_of is not None and role_of(tx.connection, owner) == "coach":
         raise Conflict(f"{owner} is a coach's session, and a coach does not work on items", code="coach", found=owner)
+
+
+def _refuse_blocked(tx: Transaction, row: Row[Any]) -> None:
+    """Whoever took it would wait, and nobody else could do what has to come first by the same claim."""
+    if State(row.state) in _BEGUN or not (row.blockers or row.held):
+        return
+    why = [reason for reason in explain(tx.connection, row.id, tx.now).reasons if reason.kind in ("blocked", "held")]
+    raise Conflict(
+        f"{row.id} cannot be begun: {'; '.join(reason.text for reason in why)}",
+        code="blocked",
+        found=[id for reason in why for id in reason.items],
+        allowed="an item that nothing blocks, or even_blocked",
+    )
 
 
 def _tell(tx: Transaction, id: str, event: Callable[[dict[str, Any]], Draft]) -> WorkItem:

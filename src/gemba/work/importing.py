@@ -1,29 +1,30 @@
 """Issues from elsewhere made into work items, or into changes of those that they were made into before.
 
 One call is one transaction, and the same call again changes nothing. New items are inserted in bulk; what becomes of
-those that are there is `reimporting`'s to say. What is wrong with one issue is told, and stops none of the others. A
-dependency that cannot be made (the other is not there, it would close a circle) is told, kept with the item, and tried
-again whenever its line comes again.
+those that are there is `reimporting`'s to say. What is wrong with one issue is told, and stops none of the others; a
+word that is not known here is told with what it was taken as. A dependency that cannot be made (the other is not there,
+it would close a circle) is told, kept with the item, and tried again whenever its line comes again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from sqlalchemy import Row, select
 
 from gemba.action import Action
+from gemba.collector import Paused
 from gemba.errors import Invalid
 from gemba.store.database import Transaction
 from gemba.store.lists import among
 from gemba.work.batch import Given, insert_many
-from gemba.work.interchange.issue import KEPT, Issue, read_issue, read_link
+from gemba.work.interchange.issue import KEPT, Issue, Link, Unknown, read_issue, read_link, read_links, unknown_types
 from gemba.work.item import FINISHED, Cause, clean_extras
 from gemba.work.items import alone
 from gemba.work.joining import LeftOut, join_new
-from gemba.work.reimporting import Known, Outcome, closed_by_line, import_again
+from gemba.work.reimporting import Known, Outcome, closed_by_line, import_again, new_apart
 from gemba.work.tables import items
 
 MOST_ISSUES = 2_000
@@ -41,27 +42,47 @@ class ImportItems(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     prefer: Literal["newer", "file"] = "newer"
 
 
+class UnknownWord(msgspec.Struct, frozen=True):
+    """A word of an issue that is not known here, and what it was taken as; it is kept, and goes out again. `place` is
+    the issue's among those given, -1 where only a dependency of it came."""
+
+    place: int
+    id: str
+    field: str
+    found: str
+    taken_as: str
+
+
 class Imported(msgspec.Struct, frozen=True):
-    """What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made."""
+    """What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made,
+    `unknown_words` those of the issues that were taken."""
 
     outcomes: list[Outcome]
     unchanged: int
     left_out: list[LeftOut]
+    unknown_words: list[UnknownWord] = []
 
 
 def import_items(tx: Transaction, body: ImportItems) -> Imported:
+    with Paused():
+        return _import(tx, body)
+
+
+def _import(tx: Transaction, body: ImportItems) -> Imported:
     alone(tx)
     tx.cause = Cause("import", body.name)
     outcomes: list[Outcome] = []
     left_out: list[LeftOut] = []
-    issues = _read(body, outcomes)
-    here = {issue.id for _, issue in issues}
+    read = _read(body, outcomes)
+    here = {one.issue.id for one in read}
     rows = _rows(tx, here | body.apart.keys())
-    _insert(tx, body, [(place, issue) for place, issue in issues if issue.id not in rows], outcomes, left_out)
+    new = [one for one in read if one.issue.id not in rows]
+    _insert(tx, new, outcomes, left_out)
+    unknown = [word for one in new for word in _unknown_words(one.place, one.issue.id, one.issue.unknown, one.apart)]
     known = [
-        Known(place, issue, body.issues[place], rows[issue.id], body.apart.get(issue.id, []))
-        for place, issue in issues
-        if issue.id in rows
+        Known(one.place, one.issue, body.issues[one.place], rows[one.issue.id], body.apart.get(one.issue.id, []))
+        for one in read
+        if one.issue.id in rows
     ]
     for id, given in body.apart.items():
         if id in rows and id not in here:
@@ -76,7 +97,16 @@ def import_items(tx: Transaction, body: ImportItems) -> Imported:
             unchanged += one.issue is not None
         else:
             outcomes.append(done)
-    return Imported(sorted(outcomes, key=lambda each: each.place), unchanged, left_out)
+            if done.outcome == "changed" and one.issue is not None:
+                unknown += _unknown_words(one.place, one.row.id, one.issue.unknown, ())
+        if apart := new_apart(one):
+            unknown += _unknown_words(one.place, one.row.id, (), read_links(apart, one.row.id))
+    return Imported(sorted(outcomes, key=lambda each: each.place), unchanged, left_out, unknown)
+
+
+def _unknown_words(place: int, id: str, words: Iterable[Unknown], apart: Iterable[Link]) -> Iterator[UnknownWord]:
+    for word in (*words, *unknown_types(apart)):
+        yield UnknownWord(place, id, word.field, word.found, word.taken_as)
 
 
 ACTIONS = (
@@ -91,43 +121,41 @@ def _rows(tx: Transaction, ids: set[str]) -> dict[str, Row[Any]]:
     return {row.id: row for row in found}
 
 
-def _read(body: ImportItems, outcomes: list[Outcome]) -> list[tuple[int, Issue]]:
-    found: list[tuple[int, Issue]] = []
+class _Read(NamedTuple):
+    """An issue that can be taken: its place among those given, its dependencies that stand apart, and its extras."""
+
+    place: int
+    issue: Issue
+    apart: list[Link]
+    extras: dict[str, Any]
+
+
+def _read(body: ImportItems, outcomes: list[Outcome]) -> list[_Read]:
+    found: list[_Read] = []
     seen: set[str] = set()
     for place, given in enumerate(body.issues):
         try:
             issue = read_issue(given)
             if issue.id in seen:
                 raise Invalid(f"{issue.id} is given twice", code="repeated_id")
-            for each in body.apart.get(issue.id, ()):
-                read_link(each, issue.id, f"/apart/{issue.id}")
-            _kept(issue, body)
+            apart = [read_link(each, issue.id, f"/apart/{issue.id}") for each in body.apart.get(issue.id, ())]
+            found.append(_Read(place, issue, apart, _kept(issue, body)))
             seen.add(issue.id)
-            found.append((place, issue))
         except Invalid as error:
             id = given.get("id")
             outcomes.append(Outcome(place, id if isinstance(id, str) else None, "refused", reason=error.message))
     return found
 
 
-def _insert(
-    tx: Transaction,
-    body: ImportItems,
-    new: Sequence[tuple[int, Issue]],
-    outcomes: list[Outcome],
-    left_out: list[LeftOut],
-) -> None:
+def _insert(tx: Transaction, new: Sequence[_Read], outcomes: list[Outcome], left_out: list[LeftOut]) -> None:
     if not new:
         return
-    links = {
-        issue.id: [*issue.links, *(read_link(each, issue.id, "apart") for each in body.apart.get(issue.id, ()))]
-        for _, issue in new
-    }
-    joined = join_new(tx.connection, links)
+    joined = join_new(tx.connection, {one.issue.id: [*one.issue.links, *one.apart] for one in new})
     given: list[Given] = []
-    for place, issue in new:
+    for place, issue, _, extras in new:
         missing = joined.left_out.get(issue.id, [])
-        extras = _kept(issue, body, missing)
+        if missing:
+            extras[KEPT]["left_out"] = [[each.type, each.depends_on_id] for each in missing]
         values = {**issue.values, "parent": joined.parents.get(issue.id), "extras": extras}
         given.append(Given(issue.id, values, _past(tx, issue)))
         outcomes.append(Outcome(place, issue.id, "created"))
@@ -135,13 +163,11 @@ def _insert(
     insert_many(tx, given, joined.edges)
 
 
-def _kept(issue: Issue, body: ImportItems, missing: Sequence[LeftOut] = ()) -> dict[str, Any]:
+def _kept(issue: Issue, body: ImportItems) -> dict[str, Any]:
     """The extras of a new item; an Invalid where they are more than an item can have."""
     kept: dict[str, Any] = {"line": issue.line, "digest": issue.digest, "version": 1}
     if issue.id in body.apart:
         kept["apart"] = body.apart[issue.id]
-    if missing:
-        kept["left_out"] = [[each.type, each.depends_on_id] for each in missing]
     return clean_extras({KEPT: kept}, "what is kept of it")
 
 

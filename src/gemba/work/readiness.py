@@ -1,9 +1,10 @@
 """Which items are ready, kept with each item in the transaction of whatever changes it, and read from an index.
 
 An item stands ready when its state is unstarted or staged and no unfinished item blocks it or what it is part of. How
-many block it (`blockers`) and how many of its ancestors are blocked (`held`) are numbers in its row; `settle` is the
-only one that writes them. It takes the items whose own facts changed (state, blockers, parent) and goes down from
-those alone whose weight on their children changed, so a change costs what it touches and not what there is.
+many block it (`blockers`) and how many of its ancestors are blocked (`held`) are numbers in its row; `of_new` says with
+what new items begin, and `settle` alone changes them. It takes the items whose own facts changed (state, blockers,
+parent) and goes down from those alone whose weight on their children changed, so a change costs what it touches and not
+what there is.
 
 A claim is not among these facts: it ends by itself, so whoever reads looks at the clock.
 """
@@ -11,7 +12,7 @@ A claim is not among these facts: it ends by itself, so whoever reads looks at t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -51,6 +52,49 @@ def is_standing(state: str, blockers: int, held: int) -> bool:
 def weight(blockers: int, held: int) -> int:
     """What an item adds to the `held` of its children."""
     return held + (blockers > 0)
+
+
+class Above(NamedTuple):
+    """What readiness depends on of an item that others wait for, or are part of."""
+
+    finished: bool
+    blockers: int
+    held: int
+
+
+def of_new(
+    parents: Mapping[str, str | None],
+    finished: Mapping[str, bool],
+    blocks: Iterable[tuple[str, str]],
+    there: Mapping[str, Above],
+) -> dict[str, tuple[int, int]]:
+    """How many block each of many new items, and how many of its ancestors are blocked. Pure.
+
+    `parents` and `finished` are of the new ones; `blocks` has each pair of what blocks and what is blocked once;
+    `there` are the items around them.
+    """
+    blockers = dict.fromkeys(parents, 0)
+    for source, target in blocks:
+        if target in blockers:
+            over = finished[source] if source in finished else there[source].finished
+            blockers[target] += not over
+    held: dict[str, int] = {}
+    for id in parents:
+        line: list[str] = []
+        at: str | None = id
+        while at is not None and at in parents and at not in held:
+            line.append(at)
+            at = parents[at]
+        below = 0 if at is None else weight(blockers[at], held[at]) if at in held else weight(*there[at][1:])
+        for one in reversed(line):
+            held[one] = below
+            below = weight(blockers[one], below)
+    return {id: (blockers[id], held[id]) for id in parents}
+
+
+def read_above(connection: Connection, ids: Iterable[str]) -> dict[str, Above]:
+    asked = select(items.c.id, items.c.finished, items.c.blockers, items.c.held)
+    return {id: Above(*rest) for id, *rest in connection.execute(asked.where(among(connection, items.c.id, ids)))}
 
 
 def settle(tx: Transaction, touched: Iterable[str]) -> Turned:

@@ -84,6 +84,12 @@ def import_again(tx: Transaction, one: Known, prefer: str, left_out: list[LeftOu
     return Outcome(one.place, row.id, "changed", fields, taken_over)
 
 
+def new_apart(one: Known) -> list[dict[str, Any]]:
+    """Of the dependencies that come apart from their line, those that did not come before."""
+    kept = kept_of(value_of(one.row, "extras")).apart if one.apart else []
+    return [each for each in one.apart if each not in kept]
+
+
 def closed_by_line(tx: Transaction, issue: Issue) -> dict[str, Any]:
     """When and by whom an issue was closed that says that it is."""
     own = issue.own

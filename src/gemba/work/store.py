@@ -197,8 +197,8 @@ def clean_values(given: dict[str, Any], pointer: str) -> dict[str, Any]:
     return values
 
 
-def new_row(tx: Transaction, values: dict[str, Any], held: int = 0) -> dict[str, Any]:
-    """A row of cleaned values, without its id. A batch settles readiness afterwards."""
+def new_row(tx: Transaction, values: dict[str, Any], held: int = 0, blockers: int = 0) -> dict[str, Any]:
+    """A row of cleaned values, without its id."""
     state = State(values["state"])
     return {
         "created_at": tx.now,
@@ -218,9 +218,9 @@ def new_row(tx: Transaction, values: dict[str, Any], held: int = 0) -> dict[str,
         **stored(values),
         "place": place_of(values.get("user_order")),
         "finished": state in FINISHED,
-        "blockers": 0,
+        "blockers": blockers,
         "held": held,
-        "standing": is_standing(state, 0, held),
+        "standing": is_standing(state, blockers, held),
     }
 
 

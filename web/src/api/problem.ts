@@ -48,7 +48,20 @@ export function isWorthRetrying(error: unknown): boolean {
   return !(error instanceof Refused) || error.status >= 500;
 }
 
+/** A field by its name, as a person knows it; a long pointer is a place in a document of theirs, and stays one. */
+function inWords(pointer: string): string {
+  const steps = pointer.replace(/^\/(item|raw_input|value)\//, "/").split("/").slice(1);
+  return steps.reduce((words, step) => {
+    const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    return words !== "" && /^\d+$/.test(name) ? `${words}[${Number(name) + 1}]` : `${words}${words && "."}${name}`;
+  }, "");
+}
+
 export function explain(error: unknown): string {
-  if (error instanceof Refused) return error.message;
+  if (error instanceof Refused) {
+    const { pointer, message } = error;
+    const isField = pointer !== null && pointer !== "" && pointer.split("/").length <= 3 && message.startsWith(pointer);
+    return isField ? inWords(pointer) + message.slice(pointer.length) : message;
+  }
   return "Gemba’s server did not answer. Is gemba serve still running?";
 }

@@ -2630,13 +2630,16 @@ export interface components {
         };
         /**
          * ClaimItem
-         * @description For whom (you, unless it is said), and for how long unless it is extended.
+         * @description For whom (you, unless it is said), and for how long unless it is extended. `even_blocked`: also where something
+         *         unfinished is in its way.
          */
         ClaimItem: {
             /** @default null */
             owner?: string | null;
             /** @default 3600 */
             lease_seconds?: number;
+            /** @default false */
+            even_blocked?: boolean;
         };
         /**
          * CloseSprint
@@ -3350,12 +3353,15 @@ export interface components {
         };
         /**
          * Imported
-         * @description What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made.
+         * @description What was done; issues that say nothing new are only counted. `left_out` are dependencies that were not made,
+         *         `unknown_words` those of the issues that were taken.
          */
         Imported: {
             outcomes: components["schemas"]["Outcome"][];
             unchanged: number;
             left_out: components["schemas"]["LeftOut"][];
+            /** @default [] */
+            unknown_words?: components["schemas"]["UnknownWord"][];
         };
         /**
          * InputEnvelope
@@ -4958,6 +4964,18 @@ export interface components {
         /** UndoContext */
         UndoContext: {
             revision: number;
+        };
+        /**
+         * UnknownWord
+         * @description A word of an issue that is not known here, and what it was taken as; it is kept, and goes out again. `place` is
+         *         the issue's among those given, -1 where only a dependency of it came.
+         */
+        UnknownWord: {
+            place: number;
+            id: string;
+            field: string;
+            found: string;
+            taken_as: string;
         };
         /**
          * Unsaved

@@ -18,8 +18,9 @@ export async function undoChange(id: string, number: number, confirmId: string):
   return payload(await api.POST("/api/work-items/{id}/undo", { params: of(id, confirmId), body: { number } }));
 }
 
-export async function claimItem(id: string, confirmId: string): Promise<WorkItem> {
-  return payload(await api.POST("/api/work-items/{id}/claim", { params: of(id, confirmId), body: {} }));
+export async function claimItem(id: string, evenBlocked: boolean, confirmId: string): Promise<WorkItem> {
+  const body = { even_blocked: evenBlocked };
+  return payload(await api.POST("/api/work-items/{id}/claim", { params: of(id, confirmId), body }));
 }
 
 export async function releaseItem(id: string, confirmId: string): Promise<WorkItem> {

@@ -9,6 +9,7 @@ import { Offers } from "../board/Offers";
 import { offerToMoveBack, type Movable } from "../board/useMoves";
 import { STATES } from "../board/wording";
 import { linkToOne } from "../app/routes";
+import { AskOnce } from "../sessions/AskOnce";
 import { refresh } from "../api/queries";
 import { ITEM } from "../api/work-queries";
 import { useWords } from "../ui/Age";
@@ -35,6 +36,9 @@ export function Standing({ item }: { item: WorkItem }) {
     });
   }
 
+  const claim = (evenBlocked: boolean) =>
+    act({ run: (confirmId) => claimItem(item.id, evenBlocked, confirmId), said: () => "It is yours for an hour" });
+
   return (
     <section className="section item-standing-part" aria-labelledby="item-standing">
       <h2 id="item-standing" className="visually-hidden">
@@ -60,16 +64,22 @@ export function Standing({ item }: { item: WorkItem }) {
             </button>
           </>
         ) : (
-          !isOver && (
-            <button
-              type="button"
-              className="button"
-              disabled={isBusy}
-              onClick={() => act({ run: (confirmId) => claimItem(item.id, confirmId), said: () => "It is yours for an hour" })}
-            >
+          !isOver &&
+          (isInTheWay(item) ? (
+            <AskOnce
+              opens="Claim…"
+              words="Something unfinished is in its way: whoever has it waits for that."
+              yes="Claim it all the same"
+              no="Leave it"
+              isPending={isBusy}
+              onYes={() => claim(true)}
+              failure={null}
+            />
+          ) : (
+            <button type="button" className="button" disabled={isBusy} onClick={() => claim(false)}>
               Claim
             </button>
-          )
+          ))
         )}
       </div>
       <NotDone error={error} />
@@ -84,6 +94,10 @@ export function Standing({ item }: { item: WorkItem }) {
     </section>
   );
 }
+
+/** As the server judges it: what is begun already is worked on whatever blocks it. */
+const isInTheWay = ({ state, blockers, held }: WorkItem) =>
+  state !== "in_progress" && state !== "review" && (blockers > 0 || held > 0);
 
 function Claimed({ claim }: { claim: NonNullable<WorkItem["claim"]> }) {
   const left = useWords((now) => formatSpan(Date.parse(claim.expires_at) - now));

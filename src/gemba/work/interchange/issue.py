@@ -3,6 +3,7 @@
 Everything that is imported has this shape; sheets and checklists are turned into it. An issue is read into the values
 of an item and its links with others. What an item has no place for, and every word that is only nearly the same here
 (a status, a type), stays in the `line`, which is kept in the item's extras under `KEPT` and goes out again unchanged.
+A word that is not known at all is told (`Unknown`), with what it was taken as.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from gemba import clock
 from gemba.errors import Invalid
+from gemba.fit import fit
 from gemba.work.item import (
     FINISHED,
     LONGEST_REASON,
@@ -58,6 +60,8 @@ WORDS = {
     State.DEFERRED: "deferred",
     State.CANCELLED: "closed",
 }
+# Words of the tracker's that are known, and say here no more than that it is not now.
+_NOT_NOW = frozenset({"blocked", "deferred", "pinned"})
 LINKS = {
     "blocks": Relation.BLOCKS,
     "parent-child": Relation.PARENT_CHILD,
@@ -122,6 +126,14 @@ class Link(NamedTuple):
         )
 
 
+class Unknown(msgspec.Struct, frozen=True):
+    """A word of a field that is not known here, and what it was taken as. The word itself is kept."""
+
+    field: str
+    found: str
+    taken_as: str
+
+
 class Issue(NamedTuple):
     """`values` are an item's but for its parent and extras; `own` is what it says of its past, None where it does not.
 
@@ -134,24 +146,61 @@ class Issue(NamedTuple):
     links: list[Link]
     line: dict[str, Any]
     digest: str
+    unknown: tuple[Unknown, ...] = ()
+
+
+class _Dependency(msgspec.Struct, gc=False):
+    issue_id: str | None = None
+    depends_on_id: str | None = None
+    type: str | None = None
+
+
+class _Said(msgspec.Struct, gc=False):
+    """The fields of an issue that are looked at, with the types that they have to have; no text is none."""
+
+    id: str | None = None
+    title: str | None = None
+    description: str | None = None
+    acceptance_criteria: str | None = None
+    status: str | None = None
+    issue_type: str | None = None
+    assignee: str | None = None
+    created_at: str | None = None
+    created_by: str | None = None
+    updated_at: str | None = None
+    closed_at: str | None = None
+    closed_by: str | None = None
+    close_reason: str | None = None
+    deleted_at: str | None = None
+    deleted_by: str | None = None
+    delete_reason: str | None = None
+    priority: Annotated[int, msgspec.Meta(ge=0, le=LOWEST_PRIORITY)] | None = None
+    labels: list[str] | None = None
+    dependencies: list[_Dependency] | None = None
+
+
+_TEXTS = tuple(name for name in _Said.__struct_fields__ if name not in ("priority", "labels", "dependencies"))
 
 
 def read_issue(given: dict[str, Any]) -> Issue:
     """What an issue says; an Invalid names the field that cannot be read."""
-    id = check_id(_text(given, "id"), "id")
-    status = _text(given, "status") or "open"
+    said = _read(given)
+    id = check_id(said.id or "", "id")
+    status = said.status or "open"
     ours = _ours(given.get(OURS))
     state = ours.state if ours.state is not None and WORDS[ours.state] == status else STATES.get(status, State.DEFERRED)
-    assignee, closed = _text(given, "assignee"), state in FINISHED
+    closed = state in FINISHED
     values = {
-        "title": clean_title(_text(given, "title"), "title"),
-        "description": clean_text(_text(given, "description"), "description"),
-        "acceptance": clean_text(_text(given, "acceptance_criteria"), "acceptance_criteria"),
-        "kind": _kind(_text(given, "issue_type")),
+        "title": clean_title(said.title or "", "title"),
+        "description": clean_text(said.description or "", "description"),
+        "acceptance": clean_text(said.acceptance_criteria or "", "acceptance_criteria"),
+        "kind": _KINDS.get(said.issue_type or "", Kind.TASK),
         "state": state,
-        "priority": _priority(given.get("priority")),
-        "labels": clean_words(_labels(given.get("labels")), "labels"),
-        "assignee": clean_word(assignee[:LONGEST_WORD], "assignee") if assignee.strip() else None,
+        "priority": USUAL_PRIORITY if said.priority is None else said.priority,
+        "labels": clean_words([each for each in said.labels if each.strip()], "labels") if said.labels else [],
+        "assignee": clean_word(said.assignee[:LONGEST_WORD], "assignee")
+        if said.assignee and said.assignee.strip()
+        else None,
         "targets": clean_words(ours.targets, f"{OURS}/targets", LONGEST_TARGET) if ours.targets else [],
         "concepts": clean_words(ours.concepts, f"{OURS}/concepts") if ours.concepts else [],
         "estimated_tokens": ours.estimated_tokens,
@@ -159,13 +208,13 @@ def read_issue(given: dict[str, Any]) -> Issue:
         "repository": clean_word(ours.repository, f"{OURS}/repository") if ours.repository else None,
         "retro": ours.retro,
     }
-    reason = _text(given, "close_reason") or _text(given, "delete_reason")
+    reason = said.close_reason or said.delete_reason or ""
     own = {
-        "created_at": _moment(given, "created_at"),
-        "created_by": _name(given, "created_by"),
-        "updated_at": _moment(given, "updated_at"),
-        "closed_at": (_moment(given, "closed_at") or _moment(given, "deleted_at")) if closed else None,
-        "closed_by": (_name(given, "closed_by") or _name(given, "deleted_by")) if closed else None,
+        "created_at": _moment(said.created_at, "created_at"),
+        "created_by": _name(said.created_by, "created_by"),
+        "updated_at": _moment(said.updated_at, "updated_at"),
+        "closed_at": _moment(said.closed_at, "closed_at") or _moment(said.deleted_at, "deleted_at") if closed else None,
+        "closed_by": _name(said.closed_by, "closed_by") or _name(said.deleted_by, "deleted_by") if closed else None,
         "close_reason": (clean_text(reason[:LONGEST_REASON], "close_reason") or None) if closed else None,
     }
     stored = {"id": id, **values}
@@ -174,7 +223,51 @@ def read_issue(given: dict[str, Any]) -> Issue:
         for name, value in given.items()
         if not (value and name in _TO_THE_LETTER and value == stored[_TO_THE_LETTER[name]])
     }
-    return Issue(id, values, own, read_links(given.get("dependencies"), id), line, digest_of(given))
+    links = _links(said.dependencies, given.get("dependencies"), id)
+    return Issue(id, values, own, links, line, digest_of(given), _unknown(said, values, links))
+
+
+def _read(given: dict[str, Any]) -> _Said:
+    """The fields in their types. All at once, since imports bring them by the ten thousand; where one is wrong it is
+    looked for."""
+    try:
+        return msgspec.convert(given, _Said)
+    except msgspec.ValidationError as error:
+        for name in _TEXTS:
+            _text(given, name)
+        _check_priority(given.get("priority"))
+        _check_labels(given.get("labels"))
+        read_links(given.get("dependencies"), None)
+        raise Invalid(str(error), code="invalid_value") from None
+
+
+def _links(said: list[_Dependency] | None, given: Any, id: str) -> list[Link]:
+    """The dependencies of an issue; as nearly all are, they need no look of their own."""
+    links: list[Link] = []
+    for place, each in enumerate(said or ()):
+        other, type_ = each.depends_on_id, each.type
+        if each.issue_id == id and other is not None and type_ in LINKS and is_id(other):
+            links.append(Link(id, type_, other))
+        else:
+            links.append(read_link(given[place], id, f"dependencies/{place}"))
+    return links
+
+
+def _unknown(said: _Said, values: dict[str, Any], links: Iterable[Link]) -> tuple[Unknown, ...]:
+    status, type_ = said.status or "open", said.issue_type
+    found: list[Unknown] = []
+    if status not in STATES and status not in _NOT_NOW:
+        found.append(Unknown("status", status[:LONGEST_WORD], str(values["state"])))
+    if type_ and type_ not in _KINDS:
+        found.append(Unknown("issue_type", type_[:LONGEST_WORD], str(values["kind"])))
+    found += unknown_types(links)
+    return tuple(found)
+
+
+def unknown_types(links: Iterable[Link]) -> list[Unknown]:
+    """Of dependencies, those that are no relation here."""
+    types = dict.fromkeys(link.type for link in links if link.type not in LINKS)
+    return [Unknown("dependency type", type_, "no relation") for type_ in types]
 
 
 def digest_of(given: dict[str, Any]) -> str:
@@ -194,8 +287,6 @@ def read_link(given: Any, id: str | None, pointer: str) -> Link:
     """A dependency; `id` is the issue on whose line it stands, where it stands on one."""
     if not isinstance(given, dict):
         raise _wrong(pointer, given, "an object")
-    if (plain := _plain_link(given, id)) is not None:
-        return plain
     issue = _text(given, "issue_id", pointer) or id or ""
     check_id(issue, f"{pointer}/issue_id")
     if id is not None and issue != id:
@@ -203,14 +294,6 @@ def read_link(given: Any, id: str | None, pointer: str) -> Link:
     other = check_id(_text(given, "depends_on_id", pointer), f"{pointer}/depends_on_id")
     type_ = _text(given, "type", pointer) or "blocks"
     return Link(issue, type_ if type_ in LINKS else clean_word(type_, f"{pointer}/type"), other)
-
-
-def _plain_link(given: dict[str, Any], id: str | None) -> Link | None:
-    """A dependency as the tracker writes nearly all of them, with nothing to say about it."""
-    issue, type_, other = given.get("issue_id"), given.get("type"), given.get("depends_on_id")
-    if issue is None or issue != id or type_ not in LINKS or not isinstance(other, str) or not is_id(other):
-        return None
-    return Link(issue, type_, other)
 
 
 def kept_of(extras: dict[str, Any]) -> Kept:
@@ -236,38 +319,30 @@ def _text(given: dict[str, Any], name: str, pointer: str = "") -> str:
     return value
 
 
-def _name(given: dict[str, Any], name: str) -> str | None:
+def _name(text: str | None, name: str) -> str | None:
     """Who did something; no name is none."""
-    words = " ".join(_text(given, name).split())[:LONGEST_WORD]
+    words = " ".join(text.split())[:LONGEST_WORD] if text else ""
     return clean_word(words, name) if words.strip() else None
 
 
-def _kind(word: str) -> Kind:
-    """A type that Gemba does not know is a task here."""
-    return _KINDS.get(word, Kind.TASK)
-
-
-def _priority(value: Any) -> int:
+def _check_priority(value: Any) -> None:
     if value is None:
-        return USUAL_PRIORITY
+        return
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LOWEST_PRIORITY:
         raise _wrong("priority", value, f"0 to {LOWEST_PRIORITY}")
-    return value
 
 
-def _labels(value: Any) -> list[str]:
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+def _check_labels(value: Any) -> None:
+    if value is not None and (not isinstance(value, list) or not all(isinstance(each, str) for each in value)):
         raise _wrong("labels", value, "a list of texts")
-    return [each for each in value if each.strip()]
 
 
-def _moment(given: dict[str, Any], name: str) -> int | None:
+def _moment(text: str | None, name: str) -> int | None:
     """When; one without a zone, or before 1970 as programs write "never", is not said."""
-    text = _text(given, name)
-    moment = clock.parse(text) if text else None
-    if moment is None and text:
+    if not text:
+        return None
+    moment = clock.parse(text)
+    if moment is None:
         try:
             datetime.fromisoformat(text)
         except ValueError:
@@ -280,9 +355,9 @@ def _ours(given: Any) -> OurPart:
     if not isinstance(given, dict):
         return _NOTHING_OURS
     try:
-        return msgspec.convert(given, OurPart)
-    except msgspec.ValidationError as error:
-        raise Invalid(f"{OURS}: {error}", code="invalid_value", pointer=OURS) from None
+        return fit(given, OurPart, whole=OURS)
+    except Invalid as error:
+        raise Invalid(f"{OURS}{error.message}", code=error.code, pointer=f"{OURS}{error.pointer}") from None
 
 
 def _wrong(pointer: str, found: Any, allowed: str) -> Invalid:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gemba.collector import Paused
 from gemba.errors import Invalid
 from gemba.work.interchange.issue import Issue, read_issue, read_link
 from gemba.work.item import clean_extras
@@ -45,6 +46,11 @@ class Work(NamedTuple):
 
 def read_lines(files: Iterable[tuple[str, str]]) -> Work:
     """The work in files of lines, each with its name."""
+    with Paused():
+        return _read_lines(files)
+
+
+def _read_lines(files: Iterable[tuple[str, str]]) -> Work:
     work = Work([], {}, [])
     seen: dict[str, Found] = {}
     for file, text in files:
