@@ -73,9 +73,10 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
-from gemba.teams import beginning, commands, messaging, stint
+from gemba.teams import beginning, commands, deciding, messaging, stint
 from gemba.teams import cards as team_cards
 from gemba.teams.bringing_in import BringingIn
+from gemba.teams.completing import Completing
 from gemba.teams.concluding import Concluding
 from gemba.teams.crew import Crew
 from gemba.teams.stint import Stints
@@ -186,6 +187,7 @@ class App:
             "transition_guards": [holding.guard_item, progress.notice],
             "dispatch_guards": [holds.refuse_work],
             "session_guards": [holds.refuse_session],
+            "turn_keepers": [deciding.keeps_turn],
             "cards": {**holding.CARDS, **sprint_cards.CARDS, **team_cards.CARDS},
             "caps": settings.caps,
         }
@@ -325,6 +327,7 @@ class App:
             **checks.table,
             **self.consult_flows.table,
             **self.stints.table,
+            **Completing(self.database, self.workspace.root).table,
         }
         others = (approval_flows, handoff_frames, handoff_flows, consult_flows, stint)
         news = Filter(NEWS.names.union(*(each.NEWS.names for each in others)))

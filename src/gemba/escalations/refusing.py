@@ -76,12 +76,14 @@ def by_world(
 def after_the_turn(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None) -> Row[Any]:
     """A refusal that its agent does not read, since its client let the turn end: a person is asked at once.
 
-    Nobody needs to be where the dispatch went on without it: it is in a later turn, or was complete before.
+    Nobody needs to be where the dispatch went on without it: it is in a later turn, or was complete before; nor where
+    somebody above gives it its next turn by itself, who counts how often.
     """
     verdict = msgspec.json.decode(row.verdict)
     is_over = row.refusal is not None and msgspec.json.decode(row.refusal, type=Refusal).code == TURN_OVER
     was_complete = dispatch is not None and dispatch.completed_at is not None and row.plan_status == PlanStatus.COMPLETE
-    if verdict["action"] != "repair" or is_over or was_complete:
+    is_kept = dispatch is not None and any(keeps(tx, dispatch) for keeps in tx.surroundings.get("turn_keepers", ()))
+    if verdict["action"] != "repair" or is_over or was_complete or is_kept:
         return row
     asked = _blocked(tx, row, dispatch, "A turn ended with a handoff that was not accepted", row.told)
     return handoffs.change(tx, row.id, escalation_id=asked, verdict={**verdict, "action": "escalate"})

@@ -1,8 +1,8 @@
 """What a flow waits for: a row that changes, or a moment. Waiting costs no thread, no query and no poll.
 
-A wait names what it is about (the `ref` of the events that tell of it, or several). It subscribes first and looks at the
-row then, so a change is seen by one or the other. How long is left is counted by a clock that nobody can set: one that jumps
-while something waits neither ends the wait nor makes it endless.
+A wait names what it is about (the `ref` of the events that tell of it, or several). It subscribes first and looks at
+the row then, so a change is seen by one or the other. How long is left is counted by a clock that nobody can set: one
+that jumps while something waits neither ends the wait nor makes it endless.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Row
+from sqlalchemy import Row, select
 
 from gemba import clock
 from gemba.escalations.raised import raise_escalation
@@ -15,6 +15,7 @@ from gemba.teams import attempts, bus, graph, store
 from gemba.teams.error_protocol import Errors, respond
 from gemba.teams.run import COORDINATOR
 from gemba.teams.standing import Next
+from gemba.teams.tables import tasks
 from gemba.teams.task import TaskState, WaitingFor
 from gemba.text import one_line
 
@@ -33,6 +34,12 @@ def held(tx: Transaction, claim: Claim) -> Row[Any] | None:
     store.lock_run(tx, run_id)
     row = store.lock_task(tx, run_id, task_id)
     return row if store.is_held(row, fence) else None
+
+
+def keeps_turn(tx: Transaction, dispatch: Row[Any]) -> bool:
+    """Whether a dispatch is the one of a task that is at work: the engine gives it its next turn, or asks a person."""
+    mine = select(tasks.c.id).where(tasks.c.dispatch_id == dispatch.id, tasks.c.state == TaskState.RUNNING)
+    return tx.connection.execute(mine.limit(1)).first() is not None
 
 
 def wait(tx: Transaction, claim: Claim, found: Next) -> None:

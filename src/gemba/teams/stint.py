@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gemba.flows.launch import FlowFunction
 
 # The events with which one of these may have become necessary.
-NEWS = Filter(frozenset({"team.task_changed", "team.started"}))
+NEWS = Filter(frozenset({"team.task_changed", "team.finished"}))
 
 OVER = "over"
 TURN = "turn"
