@@ -180,6 +180,8 @@ def _takes(kind: inspect.Type) -> str:
         case inspect.LiteralType(values=values):
             return f" ({', '.join(map(str, values))})"
     return " (true or false)"
+
+
 def gates() -> str:
     rows = [f"| {row.dimension} | `{row.name}` | {', '.join(row.outputs)} | {_cell(row.sentence)} |" for row in ROWS]
     return "\n".join(["| dimension | check | of output | passes when |", "|---|---|---|---|", *rows, ""])

@@ -1,0 +1,296 @@
+"""Team runs, end to end: real worktrees, real processes, both databases."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gemba.errors import Conflict, Invalid
+from gemba.teams.task import TaskState
+from tests.fixtures.team_floor import TeamFloor, report, task
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_run_ends_with_artifacts_scores_a_branch_and_a_report(team_floor: TeamFloor, workspace: Path) -> None:
+    run_id = team_floor.begin(
+        task("RESEARCH-001"),
+        task("IMPL-001", "RESEARCH-001", first="echo new > made.txt"),
+        task("TEST-001", "IMPL-001", first="test -s made.txt"),
+    )
+
+    over = team_floor.until_over(run_id)
+
+    assert over.state == "completed", over.report
+    assert [each.state for each in over.all_tasks] == ["completed"] * 3
+    assert all(each.score is not None and each.score >= 80 for each in over.all_tasks)
+    assert git(workspace, "show", f"{over.branch}:made.txt") == "new\n"
+    assert not (workspace / "made.txt").exists()
+    assert over.report is not None
+    assert "3 of 3 tasks are done" in over.report
+    assert git(workspace, "status", "--porcelain") == ""
+
+
+def test_two_ready_tasks_of_one_role_are_two_claims(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("IMPL-001", first="echo 1 > one.txt"), task("IMPL-002", first="echo 2 > two.txt"))
+
+    team_floor.until_over(run_id)
+
+    claims = [moved for moved in team_floor.moves(run_id) if moved[1] == "claimed"]
+    sessions = {team_floor.detail(run_id, id).attempts[0].session_id for id in ("IMPL-001", "IMPL-002")}
+    assert sorted(claims) == [("IMPL-001", "claimed"), ("IMPL-002", "claimed")]
+    assert len(sessions) == 2
+
+
+def test_an_artifact_that_is_claimed_and_absent_is_refused_and_a_person_is_asked(team_floor: TeamFloor) -> None:
+    """The built-in agent says BLOCKED for a file that its command did not write."""
+    run_id = team_floor.begin(task("RESEARCH-001", run="true"), task("IMPL-001", "RESEARCH-001"))
+
+    waits = team_floor.until_task(run_id, "RESEARCH-001", "waiting")
+
+    assert waits.waiting_for == "blocked"
+    assert team_floor.task(run_id, "IMPL-001").state == "pending"
+
+
+def test_a_gate_that_is_missed_three_times_asks_and_what_is_accepted_goes_on_with_a_warning(
+    team_floor: TeamFloor, workspace: Path
+) -> None:
+    poor = "mkdir -p .gemba/artifacts && echo x > .gemba/artifacts/IMPL-001-report.md && echo TODO > half.txt"
+    run_id = team_floor.begin(task("IMPL-001", run=poor), task("TEST-001", "IMPL-001", first="test -s half.txt"))
+
+    given_up = team_floor.until_task(run_id, "IMPL-001", "partial_completion")
+
+    assert [each.outcome for each in team_floor.detail(run_id, "IMPL-001").attempts] == [
+        "given_up",
+        "sent_back",
+        "sent_back",
+    ]
+    assert team_floor.task(run_id, "TEST-001").state == "pending"
+    assert given_up.escalation_id is not None
+    team_floor.answer(given_up.escalation_id, action="accept", text="good enough")
+    over = team_floor.until_over(run_id)
+    assert (over.state, over.all_tasks[0].state) == ("completed_with_warnings", "completed_with_warnings")
+    assert git(workspace, "show", f"{over.branch}:half.txt") == "TODO\n"
+
+
+def test_a_revise_makes_a_new_version_and_what_was_built_on_it_is_done_anew(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("RESEARCH-001"), task("IMPL-001", "RESEARCH-001"), task("TEST-001", "IMPL-001"))
+    team_floor.until_over(run_id)
+
+    team_floor.command(run_id, "revise", "IMPL-001", text="use another name")
+    over = team_floor.until_over(run_id)
+
+    shown = {each.id: each for each in over.all_tasks}
+    assert over.state == "completed"
+    assert (shown["RESEARCH-001"].version, shown["IMPL-001"].version) == (1, 2)
+    assert {each.version for each in team_floor.detail(run_id, "IMPL-001").attempts} == {1, 2}
+    assert len(team_floor.detail(run_id, "RESEARCH-001").attempts) == 1
+    assert len(team_floor.detail(run_id, "TEST-001").attempts) == 2
+    order = [id for id, event in team_floor.moves(run_id) if event == "passed"]
+    assert order == ["RESEARCH-001", "IMPL-001", "TEST-001", "IMPL-001", "TEST-001"]
+
+
+def test_a_skipped_task_skips_what_depends_on_it_with_the_reason(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(
+        task("RESEARCH-001", run="true"),
+        task("IMPL-001", "RESEARCH-001"),
+        task("TEST-001", "IMPL-001"),
+        task("DRAFT-001"),
+    )
+    team_floor.until_task(run_id, "RESEARCH-001", "waiting")
+    team_floor.until_task(run_id, "DRAFT-001", "completed")
+
+    team_floor.command(run_id, "skip", "RESEARCH-001", text="nobody needs it")
+
+    over = team_floor.until_over(run_id)
+    assert team_floor.states(run_id) == {
+        "RESEARCH-001": "skipped",
+        "IMPL-001": "skipped",
+        "TEST-001": "skipped",
+        "DRAFT-001": "completed",
+    }
+    reasons = {each.id: each.reason for each in over.all_tasks}
+    assert "depends on RESEARCH-001" in (reasons["IMPL-001"] or "")
+    assert "since RESEARCH-001 was skipped" in (reasons["TEST-001"] or "")
+
+
+def test_an_answer_continues_the_task_that_asked(team_floor: TeamFloor, workspace: Path) -> None:
+    """A developer without a program asks the operator for one, and runs it as the next turn."""
+    nothing = task("IMPL-001")
+    nothing["options"] = {"agent": "builtin"}
+    run_id = team_floor.begin(nothing)
+
+    asks = team_floor.until_task(run_id, "IMPL-001", "waiting")
+
+    assert asks.waiting_for == "input"
+    assert asks.escalation_id is not None
+    team_floor.answer(
+        asks.escalation_id, text=f"run: echo answered > made.txt && {report('IMPL-001').replace(chr(10), ' ')}"
+    )
+    over = team_floor.until_over(run_id)
+    assert over.state in ("completed", "completed_with_warnings"), over.report
+    assert git(workspace, "show", f"{over.branch}:made.txt") == "answered\n"
+
+
+def test_changes_that_conflict_become_a_task_and_nothing_is_lost(team_floor: TeamFloor, workspace: Path) -> None:
+    run_id = team_floor.begin(
+        task("IMPL-001", first="echo one > same.txt"),
+        task("IMPL-002", first="echo two > same.txt"),
+        task("TEST-001", "IMPL-001", "IMPL-002"),
+    )
+
+    added = team_floor.until_task(run_id, "IMPL-003")
+
+    loser = team_floor.task(run_id, str(added.revises))
+    assert loser.state == "completed_with_warnings"
+    assert "same.txt" in (loser.reason or "")
+    assert "IMPL-003" in team_floor.task(run_id, "TEST-001").blocked_by
+    assert team_floor.task(run_id, "TEST-001").state == "pending"
+
+
+def test_pause_begins_nothing_new_and_resume_goes_on(team_floor: TeamFloor, tmp_path: Path) -> None:
+    gate = tmp_path / "go"
+    hold = f"while ! test -e {gate}; do sleep 0.05; done"
+    run_id = team_floor.begin(task("RESEARCH-001", first=hold), task("IMPL-001", "RESEARCH-001"))
+    team_floor.until_task(run_id, "RESEARCH-001", "running")
+
+    team_floor.command(run_id, "pause")
+    gate.touch()
+    team_floor.until_task(run_id, "RESEARCH-001", "completed")
+
+    assert team_floor.run(run_id).state == "paused"
+    assert team_floor.task(run_id, "IMPL-001").state == "pending"
+    team_floor.command(run_id, "resume")
+    assert team_floor.until_over(run_id).state == "completed"
+
+
+def test_cancel_ends_every_session_and_keeps_what_was_done(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("RESEARCH-001"), task("IMPL-001", "RESEARCH-001", first="sleep 600"))
+    at_work = team_floor.until_task(run_id, "IMPL-001", "running")
+
+    team_floor.command(run_id, "cancel", text="not needed")
+
+    assert team_floor.states(run_id) == {"RESEARCH-001": "completed", "IMPL-001": "cancelled"}
+    assert team_floor.run(run_id).state == "cancelled"
+    session = at_work.session_id
+
+    def is_over() -> bool:
+        with team_floor.app.database.read() as connection:
+            from gemba.sessions import runs
+
+            row = runs.find(connection, str(session))
+            return row is not None and row.ended_at is not None
+
+    team_floor.commits.until(is_over)
+
+
+def test_an_agent_that_dies_is_tried_again_and_then_a_person_decides(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("IMPL-001", run="kill -9 $PPID"))
+
+    held = team_floor.until_task(run_id, "IMPL-001", "waiting", patience=90)
+
+    assert held.waiting_for == "decision"
+    assert held.errors == 3
+    assert [each.outcome for each in team_floor.detail(run_id, "IMPL-001").attempts] == ["error"] * 3
+
+
+def test_a_turn_that_takes_too_long_is_stopped(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("IMPL-001", first="sleep 600", seconds=1))
+
+    broken = team_floor.until_task(run_id, "IMPL-001", "pending", errors=1)
+
+    assert "time was over" in (broken.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("", "empty_text"), ("  \n", "empty_text"), ("x" * 200_001, "text_too_long")]
+)
+def test_a_text_that_cannot_be_one_is_refused_and_nothing_is_begun(team_floor: TeamFloor, text: str, code: str) -> None:
+    with pytest.raises((Invalid, Exception)) as refused:
+        team_floor.act("/api/teams", text=text)
+
+    assert getattr(refused.value, "code", code) == code
+    with team_floor.app.database.read() as connection:
+        from gemba.teams.view import list_runs
+
+        assert list_runs(connection, str(team_floor.app.workspace.root), 10, None)[1] == 0
+
+
+def test_a_text_that_reads_like_a_command_begins_a_run(team_floor: TeamFloor) -> None:
+    made = team_floor.act("/api/teams", text="check status", plan_only=True)
+
+    assert made.state == "planned"
+    assert made.text == "check status"
+
+
+def test_the_same_text_twice_is_the_same_plan(team_floor: TeamFloor) -> None:
+    text = "Investigate the parser, design a new one, implement it, test it and write the report"
+    one, other = (team_floor.act("/api/teams", text=text, plan_only=True) for _ in range(2))
+
+    def told(run: object) -> list[tuple[object, ...]]:
+        return [(each.id, each.owner, each.goal, each.blocked_by) for each in run.all_tasks]  # type: ignore[attr-defined]
+
+    assert told(one) == told(other)
+    assert one.analysis == other.analysis
+
+
+def test_illegal_commands_say_what_is_allowed(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("RESEARCH-001"))
+    team_floor.until_over(run_id)
+
+    with pytest.raises(Conflict) as refused:
+        team_floor.command(run_id, "retry", "RESEARCH-001")
+
+    assert refused.value.code == "illegal_move"
+    assert refused.value.allowed == ["revise"]
+
+
+def test_a_worker_that_stops_leaves_its_task_to_the_next_one_and_work_is_not_doubled(
+    open_team_floor: Callable[..., TeamFloor], tmp_path: Path
+) -> None:
+    count, gate = tmp_path / "count", tmp_path / "go"
+    first = open_team_floor().start()
+    line = f"echo begun >> {count} && while ! test -e {gate}; do sleep 0.05; done"
+    run_id = first.begin(task("IMPL-001", first=line), task("TEST-001", "IMPL-001"))
+    first.until_task(run_id, "IMPL-001", "running")
+    first.commits.until(count.exists)
+    first.close()
+
+    second = open_team_floor().start()
+    gate.touch()
+
+    assert second.until_over(run_id).state == "completed"
+    assert count.read_text() == "begun\n"
+    assert len(second.detail(run_id, "IMPL-001").attempts) == 1
+
+
+def test_what_waits_survives_a_restart(open_team_floor: Callable[..., TeamFloor]) -> None:
+    first = open_team_floor().start()
+    nothing = task("IMPL-001")
+    nothing["options"] = {"agent": "builtin"}
+    run_id = first.begin(nothing)
+    asks = first.until_task(run_id, "IMPL-001", "waiting")
+    first.close()
+
+    second = open_team_floor()
+    second.answer(str(asks.escalation_id), text=f"run: {report('IMPL-001').replace(chr(10), ' ')}")
+    second.start()
+
+    assert second.until_over(run_id).state in ("completed", "completed_with_warnings")
+
+
+def test_states_of_tasks_are_what_the_status_shows_at_every_step(team_floor: TeamFloor) -> None:
+    run_id = team_floor.begin(task("RESEARCH-001"), task("IMPL-001", "RESEARCH-001"))
+    team_floor.until_over(run_id)
+
+    with team_floor.app.database.read() as connection:
+        from gemba.teams import store
+
+        rows = store.all_tasks(connection, run_id)
+    shown = team_floor.run(run_id)
+    assert [(row.id, row.state) for row in rows] == [(each.id, each.state.value) for each in shown.all_tasks]
+    assert shown.states == {"completed": 2}
+    assert TaskState.COMPLETED in {each.state for each in shown.all_tasks}
