@@ -23,6 +23,7 @@ pytest_plugins = [
     "tests.fixtures.operator",  # the same
     "tests.fixtures.disks",  # the same
     "tests.fixtures.flowing",  # the same
+    "tests.fixtures.team_floor",  # after flowing
     "tests.fixtures.workers",  # the same
     "tests.fixtures.clocks",  # the same
 ]
