@@ -46,4 +46,4 @@ def finish_if_over(tx: Transaction, run_id: str) -> bool:
 def states_of(connection: Connection, run_id: str) -> dict[str, int]:
     """How many tasks of a run are in which state."""
     mine = select(tasks.c.state, func.count()).where(tasks.c.run_id == run_id).group_by(tasks.c.state)
-    return dict(connection.execute(mine).tuples().all())
+    return {row[0]: row[1] for row in connection.execute(mine)}
