@@ -66,5 +66,7 @@ def _made(role: PlanRole) -> Cast:
     judged = validate(Document(f"role-specs/{role.name}.md", text.encode()))
     if judged.spec is None:
         first = judged.findings[0]
-        raise Invalid(f"{first.file}:{first.line}: {first.message}", code="role_spec", pointer="/roles", found=role.name)
+        raise Invalid(
+            f"{first.file}:{first.line}: {first.message}", code="role_spec", pointer="/roles", found=role.name
+        )
     return Cast(judged.spec, text)
