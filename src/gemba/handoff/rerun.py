@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -88,6 +89,8 @@ class Reruns:
 def _run(command: str, folder: Path, seconds: float, output: int) -> Outcome:
     line = [shutil.which("bash") or "sh", "-c", "--", command]
     env = {name: value for name, value in os.environ.items() if not name.startswith("GEMBA_")}
+    # Behind all else, as its agent had it: our own programs are found also where only the path of gemba was given.
+    env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
     try:
         result = shell.run(line, cwd=folder, env=env, timeout=seconds, limit=output)
     except Unusable as error:

@@ -67,7 +67,7 @@ def command_faults(command: CommandTask) -> Iterator[CommandFault]:
 def with_programs(plan: Plan, declared: Mapping[str, CommandTask], agent: str) -> Plan:
     """The plan in which each task of the built-in worker has its command, if there is one for it. `declared` is what
     the workspace says, by capability; `agent` runs what names no other. A task with a command of its own is run by the
-    built-in worker, unless it names who else."""
+    built-in worker, unless it names who else; its gate looks at the artifact, unless the plan says otherwise."""
     roles = {role.name: role for role in plan.roles}
     return Plan(plan.roles, tuple(_with_program(task, roles.get(task.owner), declared, agent) for task in plan.tasks))
 
@@ -80,7 +80,9 @@ def _with_program(task: PlanTask, role: PlanRole | None, declared: Mapping[str, 
     if command is None:
         name = capability_of(task, role)
         command = declared.get(name) or shipped_command(name)
-    return msgspec.structs.replace(task, options=msgspec.structs.replace(options, agent=BUILTIN, command=command))
+    output = options.output or (None if command is None else "artifact")
+    changed = msgspec.structs.replace(options, agent=BUILTIN, command=command, output=output)
+    return msgspec.structs.replace(task, options=changed)
 
 
 def shipped_command(capability: str) -> CommandTask | None:
