@@ -47,6 +47,7 @@ _LOCKS = _listed(
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_WORD = 40
+_CLAIMS = ("files_produced", "files_modified")
 _MOST_WORDS = 200_000
 
 
@@ -83,8 +84,15 @@ class Seen:
             case "artifact":
                 return not self.artifacts
             case "codebase":
-                return not self.changed
-        return not self.artifacts and not self.changed
+                return not self.has_changed
+        return not self.artifacts and not self.has_changed
+
+    @property
+    def has_changed(self) -> bool:
+        """By git; where that cannot tell, by a claim that the world bore out."""
+        if self.work.compared:
+            return bool(self.changed)
+        return any(each.verdict == "ok" for name in _CLAIMS for each in self.world(name))
 
     @cached_property
     def mentions(self) -> list[FileMention]:
