@@ -100,15 +100,16 @@ class Seen:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The words of all that the task wrote: artifacts, added lines, paths, and what its envelope tells."""
-        parts = [each.content for each in self.artifacts]
+        """The words of all that the task wrote: artifacts, added lines, paths, and what its envelope tells. Who quotes
+        what was asked for has not spoken of it yet."""
+        parts = list(map(_unquoted, self.artifacts))
         parts += [f"{each.path}\n{each.lines}" for each in self.changed]
         return stems_of("\n".join([*parts, self.said.words]))
 
     @property
     def page_words(self) -> list[str]:
-        """Of the artifacts alone, each as often as it stands there."""
-        return [word for each in self.artifacts for word in _WORD.findall(each.content)[:_MOST_WORDS]]
+        """Of the artifacts alone, without what they quote, each as often as it stands there."""
+        return [word for each in self.artifacts for word in _WORD.findall(_unquoted(each))[:_MOST_WORDS]]
 
     @cached_property
     def missed_criteria(self) -> list[str]:
@@ -134,6 +135,10 @@ def stems_of(text: str) -> frozenset[str]:
     """The words that say something, each as its stem; parts of names with humps and underscores count too."""
     words = {word[:_LONGEST_WORD] for word in _WORD.findall(_HUMP.sub(" ", text).casefold())[:_MOST_WORDS]}
     return frozenset(stem_of(word) for word in words - FILLER)
+
+
+def _unquoted(artifact: Artifact) -> str:
+    return "\n".join(line for line in artifact.content.splitlines() if not line.lstrip().startswith(">"))
 
 
 def _covers(found: frozenset[str], wanted: frozenset[str]) -> bool:
