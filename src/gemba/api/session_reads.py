@@ -130,7 +130,7 @@ def session_worktree(app: App, _query: Nothing, *, id: str) -> SessionWorktree:
         run = runs.find(connection, id)
     if run is None or (run.origin, run.workspace) != (app.origin, root):
         return SessionWorktree(id, None)
-    found = worktree.find(root, id)
+    found = worktree.find(root, run.tree or id)
     return SessionWorktree(id, None if found is None else _worktree(found, state_of(run, found)))
 
 

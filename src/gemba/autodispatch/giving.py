@@ -126,9 +126,8 @@ class Giving:
         change_item(tx, ChangeItem(state=State.IN_PROGRESS), id=item.id)
         made = dispatching.create_dispatch(tx, ready.dispatch)
         if ready.session is not None:
-            wanted, agent = ready.session
-            started = msgspec.structs.replace(wanted, dispatch_id=made.id)
-            starting.start_session(tx, starting.Prepared(started, agent))
+            started = msgspec.structs.replace(ready.session.wanted, dispatch_id=made.id)
+            starting.start_session(tx, ready.session._replace(wanted=started))
         else:
             self._tell_living(tx, row, made, ready.words)
         row = store.move(tx, row, "started", dispatch_id=made.id, started_at=tx.now)

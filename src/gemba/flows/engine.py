@@ -83,16 +83,24 @@ class Flow:
         return await _step(effect.__name__, lambda: loop.run_in_executor(self._effects, lambda: effect(*args)))
 
     async def until(
-        self, ref: str, over: Callable[..., bool], *args: Any, since: int, due: int | None, known: int = 0
+        self,
+        refs: str | Sequence[str],
+        over: Callable[..., bool],
+        *args: Any,
+        since: int,
+        due: int | None,
+        known: int = 0,
     ) -> bool:
         """Wait till `over(connection, *args)`: True; or till a moment, if there is one, counted from `since`: False.
+
+        It is asked again after each event of these refs.
 
         `known` is a moment of the same count that has certainly passed, whatever the clock says now.
         """
 
         async def wait() -> bool:
             delay = None if due is None else due - self.now(since, known)
-            return await self._waits.until(ref, lambda: self._read(over, *args), delay)
+            return await self._waits.until(refs, lambda: self._read(over, *args), delay)
 
         return await _step(f"until {over.__name__}", wait)
 

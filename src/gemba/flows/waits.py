@@ -1,6 +1,6 @@
 """What a flow waits for: a row that changes, or a moment. Waiting costs no thread, no query and no poll.
 
-A wait names what it is about (the `ref` of the events that tell of it). It subscribes first and looks at the row then,
+A wait names what it is about (the `ref` of the events that tell of it, or several of them). It subscribes first and looks at the row then,
 so a change is seen by one or the other. How long is left is counted by a clock that nobody can set: one that jumps
 while something waits neither ends the wait nor makes it endless.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -31,9 +31,10 @@ class Waits:
 
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._all: set[asyncio.Event] = set()
 
     def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
+        return len(self._all)
 
     async def run(self, hub: Hub) -> None:
         """Wake what events are about, for ever."""
@@ -53,10 +54,12 @@ class Waits:
         for waiting in self._waiting.get(ref or "", ()):
             waiting.set()
 
-    async def until(self, ref: str, over: Callable[[], Awaitable[bool]], delay: int | None = None) -> bool:
+    async def until(
+        self, refs: str | Sequence[str], over: Callable[[], Awaitable[bool]], delay: int | None = None
+    ) -> bool:
         """True as soon as `over` says so, False when so many microseconds have passed."""
         end = None if delay is None else clock.elapsed() + delay
-        with self._subscribed(ref) as news:
+        with self._subscribed([refs] if isinstance(refs, str) else refs) as news:
             while True:
                 news.clear()
                 if await over():
@@ -70,15 +73,19 @@ class Waits:
                             await news.wait()
 
     @contextmanager
-    def _subscribed(self, ref: str) -> Iterator[asyncio.Event]:
+    def _subscribed(self, refs: Sequence[str]) -> Iterator[asyncio.Event]:
         news = asyncio.Event()
-        self._waiting[ref].add(news)
+        self._all.add(news)
+        for ref in refs:
+            self._waiting[ref].add(news)
         try:
             yield news
         finally:
-            self._waiting[ref].discard(news)
-            if not self._waiting[ref]:
-                del self._waiting[ref]
+            self._all.discard(news)
+            for ref in refs:
+                self._waiting[ref].discard(news)
+                if not self._waiting[ref]:
+                    del self._waiting[ref]
 
 
 def passed(since: int) -> int:

@@ -160,8 +160,8 @@ def begin_consult(tx: Transaction, made: Prepared) -> ConsultSummary:
     if made.session is None:
         consult_lines.want_advice(tx, made.id)
     else:
-        session, agent = made.session
-        starting.want_session(tx, starting.Prepared(msgspec.structs.replace(session, task=composed.text), agent))
+        told = msgspec.structs.replace(made.session.wanted, task=composed.text)
+        starting.want_session(tx, made.session._replace(wanted=told))
     watched = {"id": made.id, "since": row["started_at"], "due": row["due_at"]}
     flows.want(tx, WATCH, [flows.Call(f"{WATCH}/{made.id}", watched)])
     return stored

@@ -42,7 +42,8 @@ class Housekeeping:
     def tidy(self) -> None:
         # One without a branch may have a part of a worktree; with a folder, that is the workspace itself.
         may_have_one = or_(runs.c.branch.is_not(None), runs.c.folder.is_(None))
-        for row in self._over(runs.c.own_tree, runs.c.released_at.is_(None), may_have_one):
+        own = (runs.c.own_tree, runs.c.tree.is_(None))
+        for row in self._over(*own, runs.c.released_at.is_(None), may_have_one):
             self._alone(self._release, row)
         clear_leftovers(self._home / "runs")
         for row in self._over(runs.c.cleared_at.is_(None), runs.c.ended_at < self._oldest()):

@@ -225,7 +225,8 @@ class Keeping:
             inputs.close(tx, row.session_id, self._is_awaited)
 
     def _make_tree(self, row: Row[Any]) -> worktree.Worktree | None:
-        return worktree.make(str(self._workspace.root), row.session_id, self._lives) if row.own_tree else None
+        name = row.tree or row.session_id
+        return worktree.make(str(self._workspace.root), name, self._lives) if row.own_tree else None
 
     def _lives(self, session_id: str) -> bool:
         with self._database.read() as connection:

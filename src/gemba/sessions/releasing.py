@@ -75,6 +75,9 @@ class Releasing:
             raise Conflict(told, code="elsewhere", found=session.id)
         if run.ended_at is None or session.lifecycle in (Lifecycle.STARTING, Lifecycle.RUNNING):
             raise _lives(session.id)
+        if run.tree is not None:
+            told = f"session {session.id} worked in {run.tree}, which other sessions share; it goes with their work"
+            raise Conflict(told, code="no_worktree", found=session.id)
         if not run.own_tree or (run.folder is not None and run.branch is None):  # no repository, or nothing committed
             told = f"session {session.id} worked in {run.workspace} itself: it has no worktree of its own"
             raise Conflict(told, code="no_worktree", found=session.id)

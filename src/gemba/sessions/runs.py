@@ -48,6 +48,7 @@ runs = Table(
     Column("title", Text, nullable=False),
     Column("dispatch_id", Text),
     Column("own_tree", Boolean, nullable=False),  # a worktree of its own, or the workspace itself
+    Column("tree", Text),  # the name of its worktree, where that is not its own: sessions that follow each other share it
     Column("folder", Text),  # where it works, once it does
     Column("branch", Text),
     Column("wanted", Boolean, nullable=False),

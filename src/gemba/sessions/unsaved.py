@@ -67,7 +67,7 @@ class Looking:
         if row.released_at is not None:
             return
         try:
-            found = worktree.find(self._workspace, session_id)
+            found = worktree.find(self._workspace, row.tree or session_id)
             state = None if found is None else state_of(row, found)
         except REFUSALS:
             raise

@@ -79,7 +79,8 @@ def upgrade() -> None:
         sa.Column("ended_at", sa.BigInteger),
     )
     op.create_index("team_tasks_in_order", "team_tasks", ["run_id", "place"])
-    op.create_index("team_tasks_to_claim", "team_tasks", ["state", "open_blockers", "not_before"])
+    op.create_index("team_tasks_by_state", "team_tasks", ["run_id", "state", "open_blockers", "place"])
+    op.create_index("team_tasks_waiting", "team_tasks", ["state", "waiting_for"])
     op.create_index("team_tasks_by_session", "team_tasks", ["session_id"])
     op.create_index("team_tasks_by_dispatch", "team_tasks", ["dispatch_id"])
     op.create_index("team_tasks_by_escalation", "team_tasks", ["escalation_id"])
@@ -212,3 +213,4 @@ def upgrade() -> None:
         sa.Column("at", sa.BigInteger, nullable=False),
     )
     op.create_index("team_transfers_by_task", "team_transfers", ["run_id", "task_id"])
+    op.add_column("runs", sa.Column("tree", sa.Text))

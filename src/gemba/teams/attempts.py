@@ -1,0 +1,106 @@
+"""A task's attempts, a row each: the session and turn, what the gate said, how it ended. They are never written over.
+
+Called where turns begin and end, and by the reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from gemba import clock
+from gemba.store.database import Transaction
+from gemba.teams.tables import attempts
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """As it is shown. `outcome` is what it came to: an event of the task, or `error`; none while it runs."""
+
+    number: int
+    version: int
+    attempt: int
+    session_id: str
+    dispatch_id: str
+    turn: int
+    handoff_id: str | None
+    outcome: str | None
+    gate: dict[str, Any] | None
+    checks: list[dict[str, Any]]
+    review: dict[str, Any] | None
+    trouble: str | None
+    started_at: str
+    ended_at: str | None
+
+
+def count(connection: Connection, run_id: str, task_id: str) -> int:
+    mine = (attempts.c.run_id == run_id, attempts.c.task_id == task_id)
+    many: int = connection.execute(select(func.count()).select_from(attempts).where(*mine)).scalar_one()
+    return many
+
+
+def begin(tx: Transaction, task: Row[Any], *, session_id: str, dispatch_id: str, turn: int) -> None:
+    row = {
+        "run_id": task.run_id,
+        "task_id": task.id,
+        "number": count(tx.connection, task.run_id, task.id) + 1,
+        "version": task.version,
+        "attempt": task.attempt,
+        "fence": task.fence,
+        "session_id": session_id,
+        "dispatch_id": dispatch_id,
+        "turn": turn,
+        "started_at": tx.now,
+    }
+    tx.connection.execute(insert(attempts), row)
+
+
+def latest(connection: Connection, run_id: str, task_id: str) -> Row[Any] | None:
+    mine = select(attempts).where(attempts.c.run_id == run_id, attempts.c.task_id == task_id)
+    return connection.execute(mine.order_by(attempts.c.number.desc()).limit(1)).first()
+
+
+def change_latest(tx: Transaction, task: Row[Any], **values: Any) -> None:
+    """Lists and objects as JSON."""
+    row = latest(tx.connection, task.run_id, task.id)
+    if row is None:
+        return
+    encoded = {name: _encoded(value) for name, value in values.items()}
+    this = (attempts.c.run_id == task.run_id, attempts.c.task_id == task.id, attempts.c.number == row.number)
+    tx.connection.execute(update(attempts).where(*this).values(encoded))
+
+
+def _encoded(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int) else msgspec.json.encode(value).decode()
+
+
+def list_attempts(connection: Connection, run_id: str, task_id: str) -> list[Attempt]:
+    """The newest first."""
+    mine = select(attempts).where(attempts.c.run_id == run_id, attempts.c.task_id == task_id)
+    return [_view(row) for row in connection.execute(mine.order_by(attempts.c.number.desc()))]
+
+
+def sessions_of(connection: Connection, run_id: str) -> Sequence[str]:
+    mine = select(attempts.c.session_id).where(attempts.c.run_id == run_id).distinct()
+    return connection.execute(mine).scalars().all()
+
+
+def _view(row: Row[Any]) -> Attempt:
+    return Attempt(
+        number=row.number,
+        version=row.version,
+        attempt=row.attempt,
+        session_id=row.session_id,
+        dispatch_id=row.dispatch_id,
+        turn=row.turn,
+        handoff_id=row.handoff_id,
+        outcome=row.outcome,
+        gate=None if row.gate is None else msgspec.json.decode(row.gate),
+        checks=[] if row.checks is None else msgspec.json.decode(row.checks),
+        review=None if row.review is None else msgspec.json.decode(row.review),
+        trouble=row.trouble,
+        started_at=clock.rfc3339(row.started_at),
+        ended_at=clock.told(row.ended_at),
+    )
