@@ -150,6 +150,13 @@ def test_the_built_in_reviewer_is_no_author_and_says_what_it_took_off() -> None:
     assert review(work).note == "consistency: still to be filled in: ANALYSIS-001-report.md (TBD) (-15)."
 
 
+def test_who_quotes_what_was_asked_for_has_not_spoken_of_it() -> None:
+    asked = with_fields(acceptance=("Translate the manual into Finnish",))(good_work("artifact"))
+    quoted = with_page(lambda page: page + "\n> Translate the manual into Finnish\n")(asked)
+
+    assert scores(quoted) == scores(asked)
+
+
 def test_without_a_repository_a_change_is_what_the_world_bears_out() -> None:
     work = with_fields(changed=(), compared=False, commands=())(good_work("codebase"))
     borne_out = with_more(world=(check("files_modified", "src/upload.py", "it was changed", "ok"),))(work)
