@@ -145,9 +145,9 @@ def test_more_than_can_be_looked_at_is_told(floor: Floor, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("base", [None, "", "HEAD", "--output=x", "f" * 40])
 def test_without_a_commit_to_compare_with_there_is_trouble_and_no_error(floor: Floor, base: str | None) -> None:
-    files, trouble = changes_since(floor.worktree, base)
+    files, trouble, compared = changes_since(floor.worktree, base)
 
-    assert (files, len(trouble)) == ([], 1)
+    assert (files, len(trouble), compared) == ([], 1, False)
 
 
 def test_a_folder_that_is_gone_is_trouble_and_no_error(tmp_path: Path) -> None:

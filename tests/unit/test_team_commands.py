@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemba.errors import Invalid, Unusable
-from gemba.teams.project_commands import MOST_COMMANDS, project_commands, read_team_file
+from gemba.teams.project_commands import project_commands
 from gemba.teams.run import ProjectCommand
 
 
@@ -15,6 +15,7 @@ def commands_of(root: Path, **files: str) -> list[tuple[str, str]]:
     return [(each.command.run, each.command.dimension) for each in project_commands(root)]
 
 
+MOST_COMMANDS = 20
 PYPROJECT = "[tool.pytest.ini_options]\n[tool.ruff]\n"
 PACKAGE = '{"scripts": {"test": "vitest", "lint": "eslint ."}}'
 
@@ -83,7 +84,7 @@ def test_a_file_of_the_workspace_goes_before_what_is_found_and_may_name_none(tmp
         ".gemba/team.toml names it",
     )
 
-    file.write_text("# none of them\n")
+    file.write_text("command = []\n")
     assert project_commands(tmp_path) == []
 
 
@@ -109,11 +110,15 @@ COMMAND = '[[command]]\nname = "a"\nrun = "b"\n'
         ),
     ],
 )
-def test_a_fault_is_told_with_its_line(text: str, line: int, words: str) -> None:
-    with pytest.raises(Invalid, match=r"team\.toml") as refused:
-        read_team_file(text.encode())
+def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    file = tmp_path / ".gemba/team.toml"
+    file.parent.mkdir()
+    file.write_text(text)
 
-    assert refused.value.message.startswith(f"team.toml:{line}: {words}")
+    with pytest.raises(Invalid, match=r"team\.toml") as refused:
+        project_commands(tmp_path)
+
+    assert refused.value.message.startswith(f"{file}:{line}: {words}")
 
 
 def test_a_file_that_cannot_be_read_is_refused_and_not_passed_over(tmp_path: Path) -> None:

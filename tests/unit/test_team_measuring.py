@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemba.handoff.check import Check
+from gemba.handoff.check import Check, check
 from gemba.teams.gates import ComputedCheck, Dimension, Gate, judge
 from gemba.teams.measuring import ROWS, measure
 from gemba.teams.plan import Output
@@ -23,6 +23,7 @@ from tests.fixtures.submissions import (
     PLANTED,
     Defect,
     artifact,
+    command_fails,
     good_work,
     with_added,
     with_envelope,
@@ -30,6 +31,7 @@ from tests.fixtures.submissions import (
     with_more,
     with_page,
 )
+from tests.reference import DOCS
 
 D = Dimension
 
@@ -43,7 +45,7 @@ def scores(work: Submitted) -> dict[Dimension, float]:
 
 
 def failed(work: Submitted) -> dict[str, str]:
-    return {check.name: check.evidence for check in measure(work) if not check.passed}
+    return {each.name: each.evidence for each in measure(work) if not each.passed}
 
 
 # ---- good work and planted defects -----------------------------------------------------------------------------------
@@ -146,6 +148,42 @@ def test_the_built_in_reviewer_is_no_author_and_says_what_it_took_off() -> None:
 
     assert review(work).reviewer == BUILTIN
     assert review(work).note == "consistency: still to be filled in: ANALYSIS-001-report.md (TBD) (-15)."
+
+
+def test_who_quotes_what_was_asked_for_has_not_spoken_of_it() -> None:
+    asked = with_fields(acceptance=("Translate the manual into Finnish",))(good_work("artifact"))
+    quoted = with_page(lambda page: page + "\n> Translate the manual into Finnish\n")(asked)
+
+    assert scores(quoted) == scores(asked)
+
+
+def test_without_a_repository_a_change_is_what_the_world_bears_out() -> None:
+    work = with_fields(changed=(), compared=False, commands=())(good_work("codebase"))
+    borne_out = with_more(world=(check("files_modified", "src/upload.py", "it was changed", "ok"),))(work)
+
+    assert gate_of(work).outcome == "sent_back"
+    assert (gate_of(borne_out).score, gate_of(borne_out).outcome) == (100, "passed")
+
+
+def test_the_examples_of_the_page_are_what_comes_out() -> None:
+    planted = {defect.name: defect.plant for defect in DEFECTS}
+    failing = command_fails(D.ACCURACY)(good_work("codebase"))
+    works = (
+        good_work("mixed"),
+        planted["a placeholder"](good_work("artifact")),
+        planted["a criterion that nothing speaks of"](good_work("artifact")),
+        failing,
+        planted["steps are left"](planted["code without a test"](failing)),
+        with_fields(artifacts=())(good_work("artifact")),
+    )
+    words = {"passed": "completed", "passed_with_warnings": "with warnings", "sent_back": "again"}
+    gates = [gate_of(work) for work in works]
+    rows = [
+        [*(f"{each.score:g}" for each in gate.dimensions), f"{gate.score:g}", words[gate.outcome]] for gate in gates
+    ]
+    table = (DOCS / "gates.md").read_text().partition("## Examples")[2].strip().splitlines()[2:]
+
+    assert [[cell.strip() for cell in line.split("|")[2:-1]] for line in table] == rows
 
 
 # ---- what is no defect -----------------------------------------------------------------------------------------------
@@ -288,7 +326,7 @@ def test_any_submission_is_judged_the_same_in_any_order(work: Submitted, draw: r
     gate = judge(checks, reviewed, author="developer", attempt=1)
     assert all(0 <= each.score <= 100 for each in gate.dimensions)
     assert (measure(mixed), review(mixed)) == (checks, reviewed)
-    for text in (reviewed.note, *(check.evidence for check in checks), *(check.name for check in checks)):
+    for text in (reviewed.note, *(each.evidence for each in checks), *(each.name for each in checks)):
         assert "\0" not in text
         text.encode()  # can be stored
 
@@ -305,7 +343,7 @@ def _shuffled(work: Submitted, draw: random.Random) -> Submitted:
 def test_any_envelope_is_taken(envelope: dict[str, Any], output: Output) -> None:
     work = msgspec.structs.replace(good_work(output), envelope=envelope)
 
-    assert all(isinstance(check, ComputedCheck) for check in measure(work))
+    assert all(isinstance(each, ComputedCheck) for each in measure(work))
     assert review(work).note
 
 
