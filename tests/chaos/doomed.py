@@ -94,10 +94,11 @@ AUTO_POINTS = (
     "insert runs",
     "update runs",
 )
+TEAM_POINTS = ("update team_runs", "insert team_messages", "insert team_states")
 USAGE_POINTS = ("insert usage_turns", "insert usage_sums", "insert sprint_days", "update sprints")
 ALL_POINTS = (
     *(*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS),
-    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS, *USAGE_POINTS),
+    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS, *USAGE_POINTS, *TEAM_POINTS),
 )
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")

@@ -121,7 +121,7 @@ async def test_clients_of_both_eras_call_every_tool(sqlite_server: RunningServer
                     "submit_handoff",
                     "get_context",
                 ),
-                *("list_work", "claim_work"),
+                *("list_work", "claim_work", "team_msg"),
             ]
             assert "blocking" in words(await client.call_tool("raise_blocker", {"text": "No key."}))
             await client.call_tool("report_state", {"state": "working"})

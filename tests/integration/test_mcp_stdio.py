@@ -21,7 +21,7 @@ from tests.integration.test_ask_command import imported
 
 PIPE = str(BIN / "gemba-mcp")
 NAMES = ["ask_question", "raise_blocker", "report_state", "emit_skill_output", "submit_handoff", "get_context"]
-NAMES += ["list_work", "claim_work"]
+NAMES += ["list_work", "claim_work", "team_msg"]
 
 
 def payload(home: Path) -> Any:

@@ -23,7 +23,7 @@ from tests.fixtures.hooks import frames
 
 NAMES = (
     *("ask_question", "raise_blocker", "report_state", "emit_skill_output", "submit_handoff", "get_context"),
-    *("list_work", "claim_work"),
+    *("list_work", "claim_work", "team_msg"),
 )
 
 
@@ -43,6 +43,12 @@ class Away:
         raise NoServer("no server runs")
 
     def claim_work(self, id: str, owner: str, seconds: int) -> dict[str, Any]:
+        raise NoServer("no server runs")
+
+    def post_to_team(self, run: str, verb: str, body: dict[str, Any]) -> dict[str, Any]:
+        raise NoServer("no server runs")
+
+    def read_of_team(self, run: str, what: str, query: dict[str, Any]) -> dict[str, Any]:
         raise NoServer("no server runs")
 
 
@@ -136,6 +142,56 @@ def test_every_tool_has_a_schema_that_takes_the_examples_of_its_description(tool
         ("list_work", {"limit": 0}, "limit is 0; allowed: a number from 1 to 200"),
         ("claim_work", {}, "item_id is missing; allowed: a text"),
         ("claim_work", {"item_id": "shop-1"}, "work cannot be claimed without the workspace's server: no server runs"),
+        (
+            "team_msg",
+            {"session_id": "x"},
+            "operation is missing; allowed: log, broadcast, list, read, status, get_state",
+        ),
+        (
+            "team_msg",
+            {"operation": "drop", "session_id": "x"},
+            "operation 'drop' is unknown; allowed: log, broadcast, ",
+        ),
+        ("team_msg", {"operation": "list"}, "session_id is missing; allowed: a text"),
+        ("team_msg", {"operation": "read", "session_id": "x"}, "id is missing: read wants it"),
+        ("team_msg", {"operation": "read", "session_id": "x", "id": 1.5}, "id is 1.5; allowed: a whole number"),
+        (
+            "team_msg",
+            {"operation": "ack", "session_id": "x", "data": {}},
+            "data does not go with ack; allowed: recipient",
+        ),
+        (
+            "team_msg",
+            {"operation": "status", "session_id": "x", "to": "y"},
+            "to does not go with status; allowed: none",
+        ),
+        (
+            "team_msg",
+            {"operation": "log", "session_id": "x", "data": {"n": float("inf")}},
+            "the arguments cannot be kept",
+        ),
+        (
+            "team_msg",
+            {"operation": "log", "session_id": "x", "messages": []},
+            "messages is empty; allowed: up to 500 it",
+        ),
+        (
+            "team_msg",
+            {"operation": "log", "session_id": "x", "summary": "s" * 100_000},
+            "summary has 100000 characters",
+        ),
+        *(
+            ("team_msg", {"session_id": "x", **given}, "messages of a team run need the workspace's server: no server")
+            for given in (
+                {"operation": "log", "type": "progress", "summary": "half"},
+                {"operation": "broadcast", "type": "progress", "summary": "half"},
+                {"operation": "list"},
+                {"operation": "read", "id": 1},
+                {"operation": "status"},
+                {"operation": "get_state"},
+                {"operation": "ack"},
+            )
+        ),
         ("get_text", {}, "unknown tool 'get_text'; allowed: ask_question, raise_blocker, "),
     ],
 )

@@ -37,6 +37,10 @@ def team_msg(session: Session, given: "Document", server: "Server") -> Answer:
         if name in given:
             given[name] = _whole(name, given[name])
     try:
+        wire.encode_json(given)
+    except TypeError as error:  # a number too large for a float
+        raise Refused(f"the arguments cannot be kept: {error}") from None
+    try:
         return _DONE[operation](session, run, given, server)
     except NoServer as reason:
         raise Refused(f"messages of a team run need the workspace's server: {reason}") from None

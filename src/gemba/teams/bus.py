@@ -18,6 +18,7 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, and_, bindparam, func, select, update
 
 from gemba import clock
+from gemba.action import Id
 from gemba.errors import Conflict, Invalid, NotFound
 from gemba.event import Draft
 from gemba.store import rows
@@ -42,7 +43,6 @@ MOST_SHOWN = 500
 _BIGGEST = 2**31 - 1
 _MOST_TOLD = 10  # names of a kind in one event
 
-Word = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=_BIGGEST)]
 
 
@@ -65,9 +65,9 @@ class MessageQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     With `since`, the first ones after that message; without it, the latest.
     """
 
-    from_: Word | None = None
-    to: Word | None = None
-    type: Word | None = None
+    from_: Id | None = None
+    to: Id | None = None
+    type: Id | None = None
     since: Number | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SHOWN)] = 50
 
@@ -106,8 +106,8 @@ class BusStatus(msgspec.Struct, frozen=True):
 class StateQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of one task, or of all: the first ones by their ids, after a task."""
 
-    task_id: Word | None = None
-    after: Word | None = None
+    task_id: Id | None = None
+    after: Id | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_SHOWN)] = 100
 
 
@@ -210,14 +210,12 @@ def _take_numbers(tx: Transaction, run_id: str, many: int) -> int:
 
 def _keep_states(tx: Transaction, run_id: str, numbered: Sequence[tuple[int, Message]]) -> None:
     """Merge the updates among these into the states of their tasks. What is bound to a task wants one of the run's."""
-    bound = {each.bound_to for _, each in numbered} - {None}
+    bound = {task_id for _, each in numbered if (task_id := each.bound_to) is not None}
     if not bound:
         return
-    known = _states_of(tx.connection, run_id, sorted(filter(None, bound)))
-    if missing := sorted(bound - known.keys()):
-        raise NotFound(
-            f"{run_id} has no task {missing[0]}", code="unknown_task", pointer="/data/task_id", found=missing[0]
-        )
+    known = _states_of(tx.connection, run_id, sorted(bound))
+    if missing := sorted(bound.difference(known)):
+        raise _no_task(run_id, missing[0])
     updates: dict[str, list[StateUpdate]] = {}
     latest: dict[str, int] = {}
     for number, each in numbered:

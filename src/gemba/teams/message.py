@@ -277,12 +277,12 @@ def _literal(value: Any, pointer: str, depth: int) -> Any:
     if depth > wire.MAX_DEPTH:
         raise _unfit("/data", f"data is nested too deeply; allowed: {wire.MAX_DEPTH} levels", None, wire.MAX_DEPTH)
     if isinstance(value, str):
-        return storable(value)
+        return storable(str(value))  # and no member of an enumeration
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {
-            storable(key): _literal(each, f"{pointer}/{escape(storable(key[:80]))}", depth + 1)
+            storable(str(key)): _literal(each, f"{pointer}/{escape(storable(key[:80]))}", depth + 1)
             for key, each in value.items()
         }
     if isinstance(value, list | tuple):
