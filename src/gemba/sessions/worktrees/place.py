@@ -45,7 +45,8 @@ class Worktree(NamedTuple):
     folder: str  # where the agent starts: the part of `path` that the workspace is of its repository
     branch: str | None
     base: str | None  # the commit that it was made from
-    base_branch: str | None  # the branch that was checked out then; None on a detached HEAD
+    base_branch: str | None  # the branch that it is merged into: what was checked out then; None on a detached HEAD
+    pinned: bool = False  # its base was given, and need not be on any branch
 
 
 class Repository(NamedTuple):
@@ -72,6 +73,7 @@ class Record(msgspec.Struct, frozen=True):
     base: str
     base_branch: str | None
     phase: Phase
+    pinned: bool = False
 
 
 def name_of(session_id: str) -> str:
@@ -154,6 +156,12 @@ def is_linked(path: Path, entry: Path) -> bool:
     return not path.is_symlink() and place_of(entry) == path and _target(path) == entry
 
 
+def entry_named_by(path: Path) -> Path | None:
+    """The entry that a folder says it is the worktree of, if both name each other."""
+    entry = _target(path)
+    return entry if entry is not None and is_linked(path, entry) else None
+
+
 def link(path: Path, entry: Path) -> None:
     """Have both name each other, where somebody moved or deleted what did; what is another's is refused."""
     if is_linked(path, entry):
@@ -215,14 +223,14 @@ def write_whole(file: Path, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def alone(file: Path, what: str, seconds: float = 60.0) -> Iterator[int]:
+def alone(file: Path, what: str, seconds: float = 60.0, glance: float = _GLANCE) -> Iterator[int]:
     """Hold a lock, whose descriptor a git inherits; a Conflict when another holds it for too long."""
     file.parent.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + seconds
     while (descriptor := _taken(file)) is None:
         if time.monotonic() > until:
-            raise Conflict(f"{what} is being made or removed at this moment: see {file}", code="worktree_busy")
-        time.sleep(_GLANCE)
+            raise Conflict(f"{what} is being changed at this moment: see {file}", code="worktree_busy")
+        time.sleep(glance)
     try:
         yield descriptor
     finally:

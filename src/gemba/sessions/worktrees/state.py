@@ -89,10 +89,12 @@ def tips_of(worktree: Worktree, entry: Path | None) -> list[str]:
 
 
 def merged_into(worktree: Worktree) -> list[str]:
-    """The commits that have what is merged: the base, its branch as it is now, and what that one follows."""
+    """The commits that have what is merged: the base, its branch as it is now, and what that one follows. A base that
+    was given may be on no branch: the workspace's HEAD stands in its place."""
     branch = f"refs/heads/{worktree.base_branch}" if worktree.base_branch else "HEAD"
     upstream = _told(worktree, "for-each-ref", "--format=%(upstream)", branch).split()
-    return sorted({*commits(worktree.workspace, str(worktree.base), branch, *upstream).values()})
+    first = "HEAD" if worktree.pinned else str(worktree.base)
+    return sorted({*commits(worktree.workspace, first, branch, *upstream).values()})
 
 
 def commits(folder: str, *names: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from gemba import git
 from gemba.errors import Conflict, Unusable
@@ -45,11 +46,20 @@ _LITTLE_ROOM = 4 * 1024 * 1024  # bytes
 _CHECKOUT_SECONDS = 900.0  # for the files of a large repository on a slow disk
 
 
+class Base(NamedTuple):
+    """What a worktree is made from, and the branch that it is merged into. `pinned`: both were given."""
+
+    commit: str
+    branch: str | None
+    pinned: bool = False
+
+
 class Site:
     """Where one session's worktree is made or removed, while nobody else does either."""
 
     def __init__(self, repository: Repository, session_id: str, lock: int) -> None:
         self.repository, self.session_id = repository, session_id
+        self.base = Base(repository.head, repository.branch)
         self.path = worktrees_folder(repository.workspace) / name_of(session_id)
         self.branch = branch_of(session_id)
         self._lock, self._file = lock, file_of(repository, session_id, "json")
@@ -65,8 +75,11 @@ class Site:
     def is_making(self) -> bool:
         return (record := self.record) is not None and record.phase is Phase.MAKING
 
-    def write(self, base: str, base_branch: str | None, phase: Phase) -> None:
-        write_record(self._file, Record(self.session_id, base, base_branch, phase))
+    def write(self, base: Base, phase: Phase) -> None:
+        write_record(self._file, Record(self.session_id, base.commit, base.branch, phase, base.pinned))
+
+    def move(self, record: Record, phase: Phase) -> None:
+        self.write(_base_of(record), phase)
 
     def forget(self) -> None:
         self._file.unlink(missing_ok=True)
@@ -137,7 +150,11 @@ def worktree_of(repository: Repository, session_id: str, record: Record) -> Work
     part = _part_of(path, repository.prefix)
     folder = part if part.is_dir() else path
     branch = branch_of(session_id)
-    return Worktree(session_id, str(root), str(path), str(folder), branch, record.base, record.base_branch)
+    return Worktree(session_id, str(root), str(path), str(folder), branch, *_base_of(record))
+
+
+def _base_of(record: Record) -> Base:
+    return Base(record.base, record.base_branch, record.pinned)
 
 
 def _part_of(path: Path, prefix: str) -> Path:
@@ -169,10 +186,10 @@ def claim(site: Site) -> None:
     if (elsewhere := site.place_of_branch()) is not None:
         told = f"the branch {site.branch} is checked out in {elsewhere}, and a session's worktree is its own"
         raise Conflict(told, code="branch_taken")
-    if record is not None and tip is not None:
-        site.write(record.base, record.base_branch, Phase.MAKING)
+    if record is not None and (tip is not None or (record.pinned and not site.base.pinned)):
+        site.move(record, Phase.MAKING)
     else:
-        site.write(site.repository.head, site.repository.branch, Phase.MAKING)
+        site.write(site.base, Phase.MAKING)
 
 
 def make_branch(site: Site) -> None:
@@ -198,7 +215,7 @@ def check_out(site: Site) -> None:
 
 def finish(site: Site) -> None:
     if (record := site.record) is not None and record.phase is Phase.MAKING:
-        site.write(record.base, record.base_branch, Phase.WHOLE)
+        site.move(record, Phase.WHOLE)
 
 
 MAKING: tuple[Callable[[Site], None], ...] = (claim, make_branch, register, check_out, finish)
@@ -209,7 +226,7 @@ MAKING: tuple[Callable[[Site], None], ...] = (claim, make_branch, register, chec
 
 def mark_leaving(site: Site) -> None:
     if (record := site.record) is not None and record.phase is not Phase.LEFT:
-        site.write(record.base, record.base_branch, Phase.LEAVING)
+        site.move(record, Phase.LEAVING)
 
 
 def clear(site: Site) -> None:
@@ -240,7 +257,7 @@ def settle(site: Site) -> None:
     """Remember a branch that stays as ours, and nothing else."""
     record = site.record
     if record is not None and site.tip is not None:
-        site.write(record.base, record.base_branch, Phase.LEFT)
+        site.move(record, Phase.LEFT)
     else:
         site.forget()
 

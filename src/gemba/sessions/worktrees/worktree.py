@@ -19,17 +19,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gemba.errors import Conflict, Unusable
+from gemba.errors import Conflict, Invalid, Unusable
 from gemba.sessions.worktrees import workspace_hold
-from gemba.sessions.worktrees.place import Phase, Record, Worktree, find_repository, is_linked, read_record
+from gemba.sessions.worktrees.place import Phase, Record, Repository, Worktree, find_repository, is_linked, read_record
 from gemba.sessions.worktrees.state import State, commits, reference_of, refuse_loss, save, state
-from gemba.sessions.worktrees.steps import LEAVING, MAKING, WITHDRAWING, Site, begun, file_of, worktree_of
+from gemba.sessions.worktrees.steps import LEAVING, MAKING, WITHDRAWING, Base, Site, begun, file_of, worktree_of
+from gemba.text import storable
 
 __all__ = ["Released", "State", "Worktree", "find", "make", "release", "release_of", "state"]
+
+
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Released(NamedTuple):
@@ -43,9 +48,16 @@ def _until_released(holder: str) -> bool:
     return True
 
 
-def make(workspace: str, session_id: str, is_live: Callable[[str], bool] = _until_released) -> Worktree:
+def make(
+    workspace: str,
+    session_id: str,
+    is_live: Callable[[str], bool] = _until_released,
+    base: str | None = None,
+    into: str | None = None,
+) -> Worktree:
     """The session's own worktree, as it is if it was made before. `is_live` tells of a session that has the workspace
-    itself whether it still needs it; usually it does until it is released."""
+    itself whether it still needs it; usually it does until it is released. `base`: the commit to make it from instead
+    of what the workspace has checked out, and `into` the branch that its work is merged into then."""
     root = Path(workspace).resolve()
     if (worktree := workspace_hold.held_by(root, session_id)) is not None:
         return worktree
@@ -55,6 +67,8 @@ def make(workspace: str, session_id: str, is_live: Callable[[str], bool] = _unti
     if repository is None:
         return workspace_hold.take(root, session_id, is_live)
     with begun(repository, session_id) as site:
+        if base is not None:
+            site.base = Base(_known(repository, base), into, pinned=True)
         try:
             for step in MAKING:
                 step(site)
@@ -62,6 +76,14 @@ def make(workspace: str, session_id: str, is_live: Callable[[str], bool] = _unti
             _withdraw(site)
             raise
         return _made(site)
+
+
+def _known(repository: Repository, base: str) -> str:
+    found = commits(str(repository.workspace), base) if _HASH.fullmatch(base) else {}
+    if base not in found:
+        told = f"{storable(base[:80])!r} is no commit of {repository.workspace}; allowed: the hash of one"
+        raise Invalid(told, code="no_commit", found=base[:80])
+    return found[base]
 
 
 def find(workspace: str, session_id: str) -> Worktree | None:
