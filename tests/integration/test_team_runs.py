@@ -31,7 +31,7 @@ def test_a_run_ends_with_artifacts_scores_a_branch_and_a_report(team_floor: Team
     assert not (workspace / "made.txt").exists()
     assert over.report is not None
     assert "3 of 3 tasks are done" in over.report
-    assert git(workspace, "status", "--porcelain") == ""
+    assert git(workspace, "status", "--porcelain", "--", ".", ":!.gemba") == ""
 
 
 def test_two_ready_tasks_of_one_role_are_two_claims(team_floor: TeamFloor) -> None:
