@@ -93,7 +93,7 @@ def test_a_revise_makes_a_new_version_and_what_was_built_on_it_is_done_anew(team
 
 def test_a_skipped_task_skips_what_depends_on_it_with_the_reason(team_floor: TeamFloor) -> None:
     run_id = team_floor.begin(
-        task("RESEARCH-001", run="true"),
+        task("RESEARCH-001", run="false"),
         task("IMPL-001", "RESEARCH-001"),
         task("TEST-001", "IMPL-001"),
         task("DRAFT-001"),

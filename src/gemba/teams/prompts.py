@@ -12,10 +12,13 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row
 
-from gemba.teams.gates import Gate
+from gemba.teams.gates import ComputedCheck, Gate, Review
 from gemba.text import one_line, showable
 
 _LONGEST_TEXT = 8_000
+_LONGEST_EVIDENCE = 300
+_MOST_FAILED = 10  # of a dimension
+_FULL = 100
 _ARTIFACTS = """\
 Write what you find out or decide into .gemba/artifacts/{task_id}-report.md, and name it in artifacts_written. What \
 others found lies in .gemba/artifacts; leave that as it is. Work in this folder alone."""
@@ -63,14 +66,18 @@ def told(run: Row[Any], row: Row[Any], role: KeptRole, notes: Sequence[str], ans
     return "\n\n".join(part for part in parts if part)
 
 
-def sent_back(gate: Gate) -> str:
+def sent_back(gate: Gate, checks: Sequence[ComputedCheck], review: Review) -> str:
     """What an agent is told whose work did not pass: which dimension had which score, and what was found there."""
     lines = [f"Your work was judged with {gate.reason}. Mend this, then hand over again:"]
-    lines += [
-        f"- {one.dimension} {one.score:g}: {one.reason}" + (f"; failed: {', '.join(one.failed)}" if one.failed else "")
-        for one in sorted(gate.dimensions, key=lambda one: one.score)
-        if one.score < 100
-    ]
+    for one in sorted(gate.dimensions, key=lambda one: one.score):
+        if one.score < _FULL:
+            lines.append(f"- {one.dimension} {one.score:g}: {one.reason}")
+            failed = [each for each in checks if each.dimension is one.dimension and not each.passed]
+            lines += [
+                f"  - {each.name}: {one_line(each.evidence, _LONGEST_EVIDENCE)}" for each in failed[:_MOST_FAILED]
+            ]
+    if review.note.strip():
+        lines.append(f"{review.reviewer} says: {review.note.strip()}")
     return "\n".join(lines)
 
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from gemba.handoff.handoffs import Handoff, view
 from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, branches, deciding, looking, store
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.deciding import ACCEPT, RETRY, REVISE, SKIP, Claim
-from gemba.teams.gates import Gate, judge
+from gemba.teams.gates import ComputedCheck, Gate, Review, judge
 from gemba.teams.handed_in import Work, read_work
 from gemba.teams.loading import current_artifacts
 from gemba.teams.measuring import measure
@@ -34,6 +34,19 @@ from gemba.teams.task import TaskState
 from gemba.teams.turns import Turns
 
 _gate = msgspec.json.Decoder(Gate)
+
+
+class Judged(NamedTuple):
+    """A verdict with what it rests on."""
+
+    gate: Gate
+    checks: tuple[ComputedCheck, ...]
+    review: Review
+
+    @property
+    def words(self) -> str:
+        """What its agent, or a person, is told of it."""
+        return sent_back(self.gate, self.checks, self.review)
 
 
 class Verifying:
@@ -52,27 +65,27 @@ class Verifying:
         with self._database.read() as connection:
             work = read_work(connection, str(self._workspace), run_id, task_id)
         commit = self._save(work)
-        gate = self._judged(claim, work, commit)
-        if gate.outcome == "sent_back":
-            self._turns.again(*claim, sent_back(gate))
-        elif gate.outcome in ("passed", "passed_with_warnings"):
-            self._bringing_in.bring_in(claim, work, gate, commit)
+        judged = self._judged(claim, work, commit)
+        if judged.gate.outcome == "sent_back":
+            self._turns.again(*claim, judged.words)
+        elif judged.gate.outcome in ("passed", "passed_with_warnings"):
+            self._bringing_in.bring_in(claim, work, judged.gate, commit)
 
     def _save(self, work: Work) -> str | None:
         if work.run.branch is None or work.tree is None:
             return None
         return branches.save_work(work.tree, work.words).commit
 
-    def _judged(self, claim: Claim, work: Work, commit: str | None) -> Gate:
+    def _judged(self, claim: Claim, work: Work, commit: str | None) -> Judged:
         """The verdict on this attempt: the one that is kept, or a new one, kept with what follows from it."""
         if work.attempt.gate is not None:
-            return _gate.decode(work.attempt.gate)
+            return _kept(work.attempt)
         submitted = self._look(work)
         checks, reviewed = measure(submitted), review(submitted)
         gate = judge(checks, reviewed, author=work.task.owner, attempt=work.task.judged + 1)
-        found = {"gate": gate, "checks": checks, "review": reviewed}
-        self._database.change(partial(_keep, claim=claim, gate=gate, found=found, commit=commit, work=work))
-        return gate
+        judged = Judged(gate, tuple(checks), reviewed)
+        self._database.change(partial(_keep, claim=claim, judged=judged, commit=commit, work=work))
+        return judged
 
     def _look(self, work: Work) -> Submitted:
         options = store.options_of(work.task)
@@ -112,11 +125,18 @@ def _submit(tx: Transaction, *, claim: Claim) -> bool:
     return row is not None
 
 
-def _keep(tx: Transaction, *, claim: Claim, gate: Gate, found: dict[str, Any], commit: str | None, work: Work) -> None:
+def _kept(attempt: Row[Any]) -> Judged:
+    """As `_keep` wrote it down."""
+    checks = msgspec.json.decode(attempt.checks, type=tuple[ComputedCheck, ...])
+    return Judged(_gate.decode(attempt.gate), checks, msgspec.json.decode(attempt.review, type=Review))
+
+
+def _keep(tx: Transaction, *, claim: Claim, judged: Judged, commit: str | None, work: Work) -> None:
     row = deciding.held(tx, claim)
     if row is None or row.state != TaskState.VERIFYING:
         return
-    attempts.change_latest(tx, row, **found, handoff_id=None if work.handoff is None else work.handoff.id)
+    gate, handoff_id = judged.gate, None if work.handoff is None else work.handoff.id
+    attempts.change_latest(tx, row, **judged._asdict(), handoff_id=handoff_id)
     kept = {"gate": msgspec.json.encode(gate).decode(), "score": gate.score, "judged": row.judged + 1}
     row = store.change_task(tx, row, commit_hash=commit, **kept)
     if gate.outcome in ("sent_back", "given_up"):
@@ -124,4 +144,4 @@ def _keep(tx: Transaction, *, claim: Claim, gate: Gate, found: dict[str, Any], c
         row = store.move_task(tx, row, gate.outcome, reason=gate.reason)
     if gate.outcome == "given_up":
         title = f"{row.id} does not pass its gate"
-        deciding.ask(tx, row, title, sent_back(gate), (ACCEPT, RETRY, REVISE, SKIP))
+        deciding.ask(tx, row, title, judged.words, (ACCEPT, RETRY, REVISE, SKIP))
