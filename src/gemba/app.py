@@ -73,12 +73,13 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
-from gemba.teams import beginning, commands, deciding, messaging, stint
+from gemba.teams import beginning, commands, deciding, messaging, reviewing, stint
 from gemba.teams import cards as team_cards
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.completing import Completing
 from gemba.teams.concluding import Concluding
 from gemba.teams.crew import Crew
+from gemba.teams.review_flows import ReviewFlows
 from gemba.teams.stint import Stints
 from gemba.teams.turns import Turns
 from gemba.teams.verifying import Verifying
@@ -116,6 +117,7 @@ ACTIONS: tuple[Action, ...] = (
     *switching.ACTIONS,
     *beginning.ACTIONS,
     *commands.ACTIONS,
+    *reviewing.ACTIONS,
     *messaging.ACTIONS,
 )
 
@@ -328,6 +330,7 @@ class App:
             **self.consult_flows.table,
             **self.stints.table,
             **Completing(self.database, self.workspace.root).table,
+            **ReviewFlows(self.database, self.workspace.root).table,
         }
         others = (approval_flows, handoff_frames, handoff_flows, consult_flows, stint)
         news = Filter(NEWS.names.union(*(each.NEWS.names for each in others)))

@@ -106,6 +106,7 @@ NAMES = {
     "team.started": "a team run begins: what can begin of it does",
     "team.changed": "a team run is paused, goes on, or is over; or somebody said something to it",
     "team.task_changed": "a task of a team run is in another state, or was added, and why",
+    "team.reviewed": "somebody who was asked to review a task's work has, or cannot",
     "team.finished": "a team run is over: completed, with or without warnings, failed or cancelled",
     "team.message": "messages were posted on the bus of a team run: their numbers, from whom, to whom",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",

@@ -19,7 +19,7 @@ from gemba.action import Nothing
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, branches, bus, claiming, deciding, finishing, graph, store
+from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, graph, store
 from gemba.teams.claiming import Holder
 from gemba.teams.deciding import Claim
 from gemba.teams.explorations import explore
@@ -52,7 +52,8 @@ class BringingIn:
             if row is not None and row.state == TaskState.VERIFYING:
                 self._end(tx, row, work, gate, merged, brought)
 
-        self._merge_and(done, work, commit)
+        if self._database.change(partial(_goes_on, claim=claim)):
+            self._merge_and(done, work, commit)
 
     def bring_in_accepted(self, run_id: str, task_id: str, fence: int) -> None:
         """What somebody takes as it is, and is done with a warning."""
@@ -94,6 +95,7 @@ class BringingIn:
         at = merged.commit if isinstance(merged, branches.Merged) else None
         ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
         _tell_of_end(tx, ended.task)
+        discussing.ask_after_revision(tx, ended.task)
         self._advance(tx, ended)
 
     def _advance(self, tx: Transaction, ended: graph.Ended) -> None:
@@ -120,6 +122,14 @@ class Brought(msgspec.Struct, frozen=True):
 
     artifacts: Sequence[CollectedArtifact]
     explored: Sequence[Exploration]
+
+
+def _goes_on(tx: Transaction, *, claim: Claim) -> bool:
+    """Whether what has passed its gate is held by nobody who discusses it."""
+    row = deciding.held(tx, claim)
+    if row is None or row.state != TaskState.VERIFYING:
+        return False
+    return discussing.discuss(tx, store.get_run(tx.connection, row.run_id), row)
 
 
 def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches.Conflicts) -> str:

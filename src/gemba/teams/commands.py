@@ -15,9 +15,6 @@ from sqlalchemy import Row
 from gemba import wire
 from gemba.action import Action, Nothing
 from gemba.errors import Conflict
-from gemba.escalations.escalation import Reply
-from gemba.escalations.store import get_locked as lock_escalation
-from gemba.escalations.store import settle
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.handoff import audit
@@ -28,6 +25,7 @@ from gemba.teams import bus, epics, finishing, graph, store
 from gemba.teams.affected import affected_by, lowest
 from gemba.teams.archive import Archived, ArchiveRun, archive
 from gemba.teams.claiming import BRING_IN
+from gemba.teams.deciding import withdraw_card
 from gemba.teams.gates import Dimension
 from gemba.teams.publishing import add_wisdom
 from gemba.teams.report import report_of
@@ -91,7 +89,7 @@ def cancel(tx: Transaction, body: Reason, *, id: str) -> RunView:
     for row in store.all_tasks(tx.connection, id):
         if S(row.state) not in ENDED:
             _stop(tx, row)
-            _settle_card(tx, row, reason)
+            withdraw_card(tx, row, reason)
             store.move_task(tx, row, "cancelled", reason=reason, ended_at=tx.now, executor=None)
             many += 1
     store.change_run(tx, id, unended=runs.c.unended - many)
@@ -186,14 +184,14 @@ def anew(tx: Transaction, row: Row[Any], event: str, words: Sequence[str]) -> No
     fresh["version"] = row.version + (1 if event == "revised" else 0)
     for each in graph.begin_anew(tx, row, event, **fresh):
         _stop(tx, each)
-        _settle_card(tx, each, f"{row.id} begins anew")
+        withdraw_card(tx, each, f"{row.id} begins anew")
     graph.put_chain(tx, row, 0, stopped=False)
 
 
 def leave_out(tx: Transaction, row: Row[Any], reason: str) -> None:
     was_open = S(row.state) not in ENDED
     _stop(tx, row)
-    _settle_card(tx, row, reason)
+    withdraw_card(tx, row, reason)
     if was_open:
         graph.end(tx, row, "skipped", reason=reason, executor=None)
         graph.put_chain(tx, row, 0, stopped=False)
@@ -204,7 +202,7 @@ def leave_out(tx: Transaction, row: Row[Any], reason: str) -> None:
 
 def take_as_it_is(tx: Transaction, row: Row[Any], reason: str) -> None:
     """Its work is brought in by a flow of its own; only then may others build on it."""
-    _settle_card(tx, row, reason)
+    withdraw_card(tx, row, reason)
     store.change_task(tx, row, accepted=reason, reason=reason, escalation_id=None)
     args = {"run_id": row.run_id, "task_id": row.id, "fence": row.fence}
     call = wanted.Call(f"{BRING_IN}/{store.ref_of(row.run_id, row.id)}/{row.fence}/{tx.now}", args)
@@ -245,15 +243,6 @@ def _stop(tx: Transaction, row: Row[Any]) -> None:
         return
     if session_runs.find(tx.connection, row.session_id) is not None:
         starting.stop_session(tx, Nothing(), id=row.session_id)
-
-
-def _settle_card(tx: Transaction, row: Row[Any], why: str) -> None:
-    """What a person was asked for a task, and need not answer any more."""
-    if row.escalation_id is None:
-        return
-    card = lock_escalation(tx, row.escalation_id)
-    if not card.resolved:
-        settle(tx, card, "withdrawn", Reply("withdrawn", why, "session"))
 
 
 def _refuse_over(run: Row[Any]) -> None:

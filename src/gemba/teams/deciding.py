@@ -9,7 +9,10 @@ from typing import Any, Final
 from sqlalchemy import Row, select
 
 from gemba import clock
+from gemba.escalations.escalation import Reply
 from gemba.escalations.raised import raise_escalation
+from gemba.escalations.store import get_locked as lock_escalation
+from gemba.escalations.store import settle
 from gemba.store.database import Transaction
 from gemba.teams import attempts, bus, graph, store
 from gemba.teams.error_protocol import Errors, respond
@@ -87,6 +90,13 @@ def break_off(tx: Transaction, claim: Claim, trouble: str, kind: str) -> None:
 
 def ask(tx: Transaction, row: Row[Any], title: str, text: str, options: tuple[str, ...]) -> Row[Any]:
     """A person decides what is to become of a task; a card of its own says so."""
+    id = raise_card(tx, row, title, text, options)
+    if row.state == TaskState.PARTIAL_COMPLETION:
+        return store.change_task(tx, row, escalation_id=id)
+    return store.move_task(tx, row, "held", WaitingFor.DECISION, escalation_id=id, reason=one_line(text, _LONGEST))
+
+
+def raise_card(tx: Transaction, row: Row[Any], title: str, text: str, options: tuple[str, ...]) -> str:
     run = store.get_run(tx.connection, row.run_id)
     id = raise_escalation(
         tx,
@@ -100,6 +110,13 @@ def ask(tx: Transaction, row: Row[Any], title: str, text: str, options: tuple[st
         origin=run.origin,
     )
     bus.post(tx, row.run_id, COORDINATOR, "blocker", title, {"task_id": row.id, "escalation_id": id})
-    if row.state == TaskState.PARTIAL_COMPLETION:
-        return store.change_task(tx, row, escalation_id=id)
-    return store.move_task(tx, row, "held", WaitingFor.DECISION, escalation_id=id, reason=one_line(text, _LONGEST))
+    return id
+
+
+def withdraw_card(tx: Transaction, row: Row[Any], why: str) -> None:
+    """What a person was asked for a task, and need not answer any more."""
+    if row.escalation_id is None:
+        return
+    card = lock_escalation(tx, row.escalation_id)
+    if not card.resolved:
+        settle(tx, card, "withdrawn", Reply("withdrawn", why, "session"))

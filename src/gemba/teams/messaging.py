@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 from gemba.action import Action, Id
 from gemba.errors import Conflict, Invalid
 from gemba.store.database import Transaction
+from gemba.teams import reviewing
 from gemba.teams.bus import Number, RecipientStatus, acknowledge, post_many
 from gemba.teams.message import ALL, MOST_AT_ONCE, STATE_UPDATE, Message, checked, find_type, placed
 from gemba.teams.run import COORDINATOR, check_id
@@ -149,6 +150,8 @@ def _post(tx: Transaction, run_id: str, given: list[NewMessage], session_id: str
         except Invalid as error:
             raise placed(error, place.format(at)) if place else error from None
     numbers = post_many(tx, run_id, found, session_id)
+    for each in found:
+        reviewing.take(tx, run_id, each, session_id)
     unknown = sorted({each.type for each in found if not each.known})
     return Posted(run_id, numbers[0], numbers[-1], unknown)
 

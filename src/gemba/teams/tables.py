@@ -132,6 +132,21 @@ attempts = Table(
     Index("team_attempts_by_session", "session_id"),
 )
 
+reviews = Table(
+    "team_reviews",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("task_id", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),  # of the attempt
+    Column("reviewer", Text, primary_key=True),  # a role, or `person`
+    Column("state", Text, nullable=False),  # wanted, given, failed
+    Column("session_id", Text),  # that reviews
+    Column("review", Text),  # as JSON
+    Column("trouble", Text),  # why there is none
+    Column("at", BigInteger, nullable=False),
+    Index("team_reviews_by_session", "session_id"),
+)
+
 ratings = Table(
     "team_ratings",
     metadata,

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row, select
 
 from gemba.handoff.handoffs import Handoff, view
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, branches, deciding, looking, store
+from gemba.teams import attempts, branches, deciding, looking, reviewing, store
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.deciding import ACCEPT, RETRY, REVISE, SKIP, Claim
 from gemba.teams.gates import ComputedCheck, Gate, Review, judge
@@ -66,6 +66,8 @@ class Verifying:
             work = read_work(connection, str(self._workspace), run_id, task_id)
         commit = self._save(work)
         judged = self._judged(claim, work, commit)
+        if judged is None:
+            return
         if judged.gate.outcome == "sent_back":
             self._turns.again(*claim, judged.words)
         elif judged.gate.outcome in ("passed", "passed_with_warnings"):
@@ -76,12 +78,19 @@ class Verifying:
             return None
         return branches.save_work(work.tree, work.words).commit
 
-    def _judged(self, claim: Claim, work: Work, commit: str | None) -> Judged:
-        """The verdict on this attempt: the one that is kept, or a new one, kept with what follows from it."""
+    def _judged(self, claim: Claim, work: Work, commit: str | None) -> Judged | None:
+        """The verdict on this attempt: the one that is kept, or a new one, kept with what follows from it. None while
+        somebody else has to look at the work first."""
         if work.attempt.gate is not None:
             return _kept(work.attempt)
+        with self._database.read() as connection:
+            names = reviewing.missing(connection, work.run, work.task, work.attempt)
+            theirs = reviewing.review_for_gate(connection, work.run, work.task, work.attempt)
+        if names:
+            self._database.change(partial(_have_reviewed, claim=claim, commit=commit, names=names))
+            return None
         submitted = self._look(work)
-        checks, reviewed = measure(submitted), review(submitted)
+        checks, reviewed = measure(submitted), theirs or review(submitted)
         gate = judge(checks, reviewed, author=work.task.owner, attempt=work.task.judged + 1)
         judged = Judged(gate, tuple(checks), reviewed)
         self._database.change(partial(_keep, claim=claim, judged=judged, commit=commit, work=work))
@@ -123,6 +132,13 @@ def _submit(tx: Transaction, *, claim: Claim) -> bool:
     if row is not None and row.state == TaskState.RUNNING:
         store.move_task(tx, row, "submitted")
     return row is not None
+
+
+def _have_reviewed(tx: Transaction, *, claim: Claim, commit: str | None, names: list[str]) -> None:
+    row = deciding.held(tx, claim)
+    if row is not None and row.state == TaskState.VERIFYING:
+        store.change_task(tx, row, commit_hash=commit)
+        reviewing.ask_for(tx, claim=claim, names=names)
 
 
 def _kept(attempt: Row[Any]) -> Judged:

@@ -122,6 +122,19 @@ def upgrade() -> None:
     )
     op.create_index("team_attempts_by_session", "team_attempts", ["session_id"])
     op.create_table(
+        "team_reviews",
+        sa.Column("run_id", sa.Text, primary_key=True),
+        sa.Column("task_id", sa.Text, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("reviewer", sa.Text, primary_key=True),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("session_id", sa.Text),
+        sa.Column("review", sa.Text),
+        sa.Column("trouble", sa.Text),
+        sa.Column("at", sa.BigInteger, nullable=False),
+    )
+    op.create_index("team_reviews_by_session", "team_reviews", ["session_id"])
+    op.create_table(
         "team_ratings",
         sa.Column("run_id", sa.Text, primary_key=True),
         sa.Column("task_id", sa.Text, primary_key=True),
