@@ -9,6 +9,7 @@ then, and is never lost. Blocking; called by the gate, and by the flow of what w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
