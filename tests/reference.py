@@ -20,6 +20,7 @@ from gemba.handoff.reference import reference_page
 from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.sprints import sprint
+from gemba.teams.measuring import ROWS
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
 from gemba.work import item
@@ -137,6 +138,11 @@ def roles() -> str:
     return "\n".join(["| rule | | says | what helps |", "|---|---|---|---|", *rows, ""])
 
 
+def gates() -> str:
+    rows = [f"| {row.dimension} | `{row.name}` | {', '.join(row.outputs)} | {_cell(row.sentence)} |" for row in ROWS]
+    return "\n".join(["| dimension | check | of output | passes when |", "|---|---|---|---|", *rows, ""])
+
+
 def _cell(text: str) -> str:
     """A text of the code as a cell: what was found is an ellipsis."""
     return text.replace("{found}", "…").replace("|", "\\|")
@@ -157,6 +163,7 @@ BLOCKS = {
     "sprints": sprints,
     "patterns": patterns,
     "roles": roles,
+    "gates": gates,
 }
 
 

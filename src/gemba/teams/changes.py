@@ -31,8 +31,11 @@ _BINARY = 8_000  # a NUL among this many bytes at the start, as git has it
 
 
 class Changes(NamedTuple):
+    """`compared` is False where nobody can tell what changed."""
+
     files: list[ChangedFile]
     trouble: list[str]
+    compared: bool = True
 
 
 class _Counted(NamedTuple):
@@ -45,11 +48,11 @@ class _Counted(NamedTuple):
 def changes_since(folder: Path, commit: str | None) -> Changes:
     """What differs from a commit now. Without one, or where git cannot tell, nothing, and the trouble says so."""
     if commit is None or not _HASH.fullmatch(commit):
-        return Changes([], ["there is no commit to compare with"])
+        return Changes([], ["there is no commit to compare with"], compared=False)
     unset = git.filters(str(folder)) or []
     counted, trouble = _counted(folder, commit, unset)
     if counted is None:
-        return Changes([], [trouble])
+        return Changes([], [trouble], compared=False)
     new = _untracked(folder)
     found = [each for each in counted if not is_of_gemba(each.path)]
     troubles = [] if new is not None else ["git cannot tell which files are new"]

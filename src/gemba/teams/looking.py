@@ -69,8 +69,8 @@ def look(
 ) -> Submitted:
     """A task's worktree as it is, compared with the commit `base` at which the task began.
 
-    Commands are run only where something changed; those named in `failed_before` failed when the run began. With a
-    workspace and how it was `before` (`take_snapshot` of it), what changed in it meanwhile is told.
+    Commands are run where something changed, or where nobody can tell; those named in `failed_before` failed when the
+    run began. With a workspace and how it was `before` (`take_snapshot` of it), what changed in it meanwhile is told.
     """
     changes = changes_since(folder, base)
     artifacts = _artifacts(folder, task)
@@ -88,11 +88,12 @@ def look(
         artifacts=tuple(own),
         changed=tuple(changes.files),
         upstream=_upstream(task.upstream, artifacts),
-        commands=run_commands(folder, commands, failed_before) if changes.files else (),
+        commands=run_commands(folder, commands, failed_before) if changes.files or not changes.compared else (),
         known=tuple(_known(folder, own, said)),
         outside=_outside(workspace, before, own, said) if workspace is not None and before is not None else (),
         tasks=task.tasks,
         names=task.names,
+        compared=changes.compared,
         trouble=tuple(changes.trouble),
     )
 

@@ -50,6 +50,7 @@ _SKIPPED = re.compile(
     r"\bpytest\.(?:mark\.)?(?:skip|xfail)\b|\bunittest\.skip\b|\b(?:it|test|describe)\.(?:skip|only)\(|\bx(?:it|describe)\("
     r"|#\[ignore\b|\bt\.Skip\(|@(?:Disabled|Ignore)\b"
 )
+_RECORDED = ("commands_run", "verification", "tool_calls")  # a client's record of them may be short of something
 _CONCRETE = re.compile(r"\d|`[^`\n]+`|\]\(|\w/\w|\"[^\"\n]{3,}\"")
 
 
@@ -183,8 +184,8 @@ def _debugging(seen: Seen) -> list[str]:
 def _accuracy(seen: Seen) -> Iterator[Point]:
     for name in WORLD:
         wrong = [f"{each.claimed}: {each.found}" for each in seen.world(name) if each.verdict == "failed"]
-        yield from _some(wrong, SERIOUS, GRAVE, "claimed, and not so")
-    yield from _some(unreal_changes(seen), SERIOUS, GRAVE, "said to be changed, and it is not")
+        yield from _some(wrong, SERIOUS if name in _RECORDED else GRAVE, GRAVE, "claimed, and not so")
+    yield from _some(unreal_changes(seen), GRAVE, GRAVE, "said to be changed, and it is not")
     yield from _some(wrong_references(seen), MINOR, SERIOUS, "it quotes lines that are not there")
     if code := seen.said.exit_code():
         yield Point(GRAVE, f"its own verification ended with {code}")

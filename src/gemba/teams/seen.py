@@ -47,6 +47,7 @@ _LOCKS = _listed(
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_WORD = 40
+_CLAIMS = ("files_produced", "files_modified")
 _MOST_WORDS = 200_000
 
 
@@ -83,8 +84,15 @@ class Seen:
             case "artifact":
                 return not self.artifacts
             case "codebase":
-                return not self.changed
-        return not self.artifacts and not self.changed
+                return not self.has_changed
+        return not self.artifacts and not self.has_changed
+
+    @property
+    def has_changed(self) -> bool:
+        """By git; where that cannot tell, by a claim that the world bore out."""
+        if self.work.compared:
+            return bool(self.changed)
+        return any(each.verdict == "ok" for name in _CLAIMS for each in self.world(name))
 
     @cached_property
     def mentions(self) -> list[FileMention]:
@@ -92,15 +100,16 @@ class Seen:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The words of all that the task wrote: artifacts, added lines, paths, and what its envelope tells."""
-        parts = [each.content for each in self.artifacts]
+        """The words of all that the task wrote: artifacts, added lines, paths, and what its envelope tells. Who quotes
+        what was asked for has not spoken of it yet."""
+        parts = list(map(_unquoted, self.artifacts))
         parts += [f"{each.path}\n{each.lines}" for each in self.changed]
         return stems_of("\n".join([*parts, self.said.words]))
 
     @property
     def page_words(self) -> list[str]:
-        """Of the artifacts alone, each as often as it stands there."""
-        return [word for each in self.artifacts for word in _WORD.findall(each.content)[:_MOST_WORDS]]
+        """Of the artifacts alone, without what they quote, each as often as it stands there."""
+        return [word for each in self.artifacts for word in _WORD.findall(_unquoted(each))[:_MOST_WORDS]]
 
     @cached_property
     def missed_criteria(self) -> list[str]:
@@ -126,6 +135,10 @@ def stems_of(text: str) -> frozenset[str]:
     """The words that say something, each as its stem; parts of names with humps and underscores count too."""
     words = {word[:_LONGEST_WORD] for word in _WORD.findall(_HUMP.sub(" ", text).casefold())[:_MOST_WORDS]}
     return frozenset(stem_of(word) for word in words - FILLER)
+
+
+def _unquoted(artifact: Artifact) -> str:
+    return "\n".join(line for line in artifact.content.splitlines() if not line.lstrip().startswith(">"))
 
 
 def _covers(found: frozenset[str], wanted: frozenset[str]) -> bool:

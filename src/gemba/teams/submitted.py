@@ -98,4 +98,5 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
     outside: tuple[Outside, ...] = ()
     tasks: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    compared: bool = True  # False: there is no repository, or none that can tell what changed
     trouble: tuple[str, ...] = ()

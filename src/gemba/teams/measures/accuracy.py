@@ -37,7 +37,7 @@ def _world(name: str) -> Callable[[Seen], Found | None]:
 
 
 def _changes_real(seen: Seen) -> Found | None:
-    if not seen.said.modified and not seen.said.produced:
+    if not seen.work.compared or not (seen.said.modified or seen.said.produced):
         return None
     return none_of(unreal_changes(seen), "said to be changed, and not changed", "what is said to be changed is")
 
@@ -45,6 +45,8 @@ def _changes_real(seen: Seen) -> Found | None:
 def unreal_changes(seen: Seen) -> list[str]:
     """Files that the envelope says it wrote and that git does not know of as changed. One that was produced and is
     there may be a file that git ignores."""
+    if not seen.work.compared:
+        return []
     changed = {folder for each in seen.work.changed for folder in _with_folders(each.path)}
     there = {each.name for each in seen.work.known}
     unreal = {path for path in seen.said.modified if path not in changed}

@@ -34,8 +34,10 @@ def _headed(seen: Seen) -> Found | None:
 
 
 def _changed(seen: Seen) -> Found:
-    if not seen.changed:
+    if not seen.has_changed:
         return Found(False, "no file differs from the commit at which the task began")
+    if not seen.work.compared:
+        return Found(True, "files were changed as claimed; no commit tells what else was")
     return Found(True, f"changed: {named(each.path for each in seen.changed)}")
 
 

@@ -21,6 +21,7 @@ _PLACEHOLDER = re.compile(
 )
 _NOTE = re.compile(r"\b(?:TODO|FIXME|XXX)\b[ \t]*[:(]")
 _LONGEST_LINE = 2_000
+_EDGES = " \t|*-+>_"
 
 
 def _files_exist(seen: Seen) -> Found | None:
@@ -118,7 +119,7 @@ def placeholders_in(seen: Seen) -> Iterator[str]:
     for own, page in zip(seen.artifacts, seen.pages, strict=True):
         for line in (*(heading.text for heading in page.headings), *(line.text for line in page.prose)):
             if found := _PLACEHOLDER.search(without_code(line[:_LONGEST_LINE])):
-                yield f"{own.name} ({found[0].strip()})"
+                yield f"{own.name} ({found[0].strip(_EDGES)})"
     for file in seen.sources:
         for line in file.lines.splitlines():
             if _NOTE.search(line):
@@ -151,8 +152,8 @@ ROWS = (
         D,
         ARTIFACT,
         _files_exist,
-        "Files that an artifact speaks of (paths in code spans, links) are there; what it calls new, missing or planned "
-        "is not asked for, and nothing of a plan or a design.",
+        "Files that an artifact speaks of (paths in code spans, links) are there; what it calls new, missing or planned"
+        " is not asked for, and nothing of a plan or a design.",
     ),
     Row("named tasks exist", D, ARTIFACT, _tasks_exist, "Tasks and artifacts that an artifact names are of the run."),
     Row("upstream untouched", D, ALL, _upstream, "Artifacts of other tasks are as they were given."),
