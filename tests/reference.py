@@ -34,9 +34,10 @@ _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end 
 _INTRODUCTION = """\
 # Commands
 
-`gemba` is yours, `gemba-ask` and `gemba-state` are your agents', `gemba-bridge` is for their client's hooks and
-`gemba-mcp` for clients that speak MCP. Every command has `--help`, and all but those two have `--json` (one object, or
-one a line where it goes on). Errors are one line on stderr.
+`gemba` is yours, `gemba-ask` and `gemba-state` are your agents', `gemba-bridge` is for their client's hooks,
+`gemba-mcp` for clients that speak MCP, and `gemba-program` does [a task without a model](team-programs.md). Every
+command has `--help`, and all but those three have `--json` (one object, or one a line where it goes on). Errors are one
+line on stderr.
 
 | exit code | of `gemba` | of `gemba-ask` and `gemba-state` |
 |---|---|---|

@@ -109,12 +109,14 @@ def test_a_run_without_a_model_passes_every_gate_but_asks_for_the_code(worktree:
             text=TEXT,
             world=tuple(world_of(worktree, envelope, before)),
             tasks=ids,
+            names=tuple(path.name for path in (worktree.folder / ".gemba/artifacts").iterdir()),
         )
         work = look(looked, worktree.folder, worktree.base)
         gate = judge(measure(work), review(work), author=each.owner, attempt=1)
-        scores[each.id] = float(gate.score)
+        scores[each.id] = gate.score
         assert gate.outcome == "passed", (each.id, gate)
         assert [check for check in looked.world if check.verdict != "ok"] == []
+    assert scores == dict.fromkeys(scores, 100)
     assert len(scores) == 6
 
 

@@ -178,8 +178,10 @@ FAULTS: list[tuple[dict[str, Any], str, str, str]] = [
         plan({**task("IMPL-001"), "options": {"command": {"run": "make", "artifact": "../build.md"}}}),
         "invalid_command",
         "/tasks/0/options/command/artifact",
-        'tasks/0/options/command/artifact is "../build.md"; allowed: letters, digits, - and _, and .md at the end, '
-        "as in report.md",
+        (
+            'tasks/0/options/command/artifact is "../build.md"; allowed: letters, digits, - and _, and .md at the end, '
+            "as in report.md"
+        ),
     ),
     (
         plan(task("IMPL-001", "IMPL-002"), task("IMPL-002", "IMPL-001"), task("IMPL-003")),

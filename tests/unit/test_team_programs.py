@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,15 +11,18 @@ from typing import Any
 
 import pytest
 
+from gemba.teams.command_tasks import SHIPPED
+from gemba.teams.plan_file import parse_plan
 from gemba.teams.programs import checks, project, tree
 from gemba.teams.programs.__main__ import PROGRAMS, run
 from gemba.teams.programs.check import faults_of
 from gemba.teams.programs.imports import dependents_of, imports_in
 from gemba.teams.programs.printed import read_output
-from gemba.teams.programs.task import Task
+from gemba.teams.programs.task import NAMES, Task
 from gemba.teams.programs.tree import Tree
 from gemba.teams.programs.words import where, words_of
 from gemba.teams.project_commands import project_commands
+from gemba.teams.team_file import parse_team_file
 
 SHOP = {
     "README.md": "# Shop\n\nPrices, orders. See [how](docs/how.md) and [more](docs/gone.md).\n\n- [ ] Prices in euro\n",
@@ -315,3 +319,17 @@ def test_an_artifact_is_read_as_whoever_gets_it_would(text: str, fault: str | No
     found = faults_of(tmp_path / "artifact.md", tmp_path)
 
     assert (found == []) if fault is None else any(fault in each for each in found)
+
+
+# ---- the page of the documentation -----------------------------------------------------------------------------------
+
+
+def test_the_documentation_has_every_program_variable_and_artifact() -> None:
+    page = (Path(__file__).parents[2] / "docs/team-programs.md").read_text()
+
+    for name, artifact in SHIPPED.items():
+        assert f"| {name} | `gemba-program {name}` | `{artifact}`" in page
+    assert {f"GEMBA_{name}" for name in NAMES} <= set(re.findall(r"`(GEMBA_[A-Z_]+)`", page))
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert set(parse_team_file(blocks[0].encode()).capability) == {"developer"}
+    assert parse_plan(blocks[1].encode(), "page").tasks[0].options.command is not None

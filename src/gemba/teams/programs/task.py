@@ -27,7 +27,7 @@ class Task(NamedTuple):
 
 def task_in(environment: Mapping[str, str], text: str | None = None) -> Task:
     """The task of an environment; a text that was given goes before the one in there."""
-    found = {name: _plain(environment.get(f"GEMBA_{name}", "")) for name in _NAMES}
+    found = {name: _plain(environment.get(f"GEMBA_{name}", "")) for name in NAMES}
     return Task(
         found["TASK_ID"].strip(),
         found["TASK_GOAL"].strip(),
@@ -39,7 +39,7 @@ def task_in(environment: Mapping[str, str], text: str | None = None) -> Task:
     )
 
 
-_NAMES = ("TASK_ID", "TASK_GOAL", "TASK_TEXT", "TASK_ACCEPTANCE", "TASK_NOTES", "ARTIFACT", "EVIDENCE")
+NAMES = ("TASK_ID", "TASK_GOAL", "TASK_TEXT", "TASK_ACCEPTANCE", "TASK_NOTES", "ARTIFACT", "EVIDENCE")
 
 
 def _plain(text: str) -> str:
