@@ -102,6 +102,8 @@ NAMES = {
     "auto.refused": "what auto-dispatch had chosen could not be started, and why; the item is free again",
     "auto.ended": "what auto-dispatch had started is over: done, failed or left to others",
     "auto.asked": "nothing was ready, so auto-dispatch asked the project manager, or could not, and why",
+    "team.learned": "a task of a team, or a person, left knowledge for the others, and how much of each kind",
+    "team.archived": "a team run is archived: its folder gets a manifest, and is removed where that was asked for",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }
 
