@@ -73,6 +73,7 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
+from gemba.teams.folder import Folders
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
@@ -185,6 +186,7 @@ class App:
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
         self.records = Records(database, home, self.origin)
+        self.team_folders = Folders(database, workspace.root, self.origin)
         database.on_commit.append(lambda _: self.signal.tell())
 
     @classmethod
@@ -219,6 +221,7 @@ class App:
         self.keeping.keep()
         self.see_to_consults()
         self.looking.look_at_ended()
+        self.team_folders.write()
         self.write_replies()
 
     def write_replies(self) -> None:
@@ -279,6 +282,7 @@ class App:
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
                         self.records.keep(hub),
+                        self.team_folders.keep(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
                         self._tidy_hourly(),
