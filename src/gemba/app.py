@@ -83,6 +83,7 @@ from gemba.teams.review_flows import ReviewFlows
 from gemba.teams.stint import Stints
 from gemba.teams.turns import Turns
 from gemba.teams.verifying import Verifying
+from gemba.teams.folder import Folders
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
@@ -205,6 +206,7 @@ class App:
         self.stints = Stints(Concluding(database, turns, verifying, take_in), bringing_in, self.crew.leases)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
         self.records = Records(database, home, self.origin)
+        self.team_folders = Folders(database, workspace.root, self.origin)
         database.on_commit.append(lambda _: self.signal.tell())
 
     @classmethod
@@ -239,6 +241,7 @@ class App:
         self.keeping.keep()
         self.see_to_consults()
         self.looking.look_at_ended()
+        self.team_folders.write()
         self.write_replies()
 
     def write_replies(self) -> None:
@@ -299,6 +302,7 @@ class App:
                         self._run_flows(hub, Engine),
                         self._deliver(hub),
                         self.records.keep(hub),
+                        self.team_folders.keep(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
                         self._tidy_hourly(),

@@ -109,6 +109,8 @@ NAMES = {
     "team.reviewed": "somebody who was asked to review a task's work has, or cannot",
     "team.finished": "a team run is over: completed, with or without warnings, failed or cancelled",
     "team.message": "messages were posted on the bus of a team run: their numbers, from whom, to whom",
+    "team.learned": "a task of a team, or a person, left knowledge for the others, and how much of each kind",
+    "team.archived": "a team run is archived: its folder gets a manifest, and is removed where that was asked for",
     "purview.released": "somebody said that what a purview asked about is fixed, or overrode it with a justification",
 }
 

@@ -566,3 +566,16 @@ def test_a_hook_that_misses_the_files_still_asks_for_a_handoff(
 
     assert answer(hook("SessionStart")) is None
     assert answer(hook("Stop", {"last_assistant_message": "Done!"}))["decision"] == "block"
+
+
+def test_a_dispatch_of_a_team_carries_what_the_team_knows(app: App) -> None:
+    known = {"upstream": [{"task": "DESIGN-001", "key_findings": ["three tables"]}]}
+    wanted = prepare(app.database.surroundings, NewDispatch(goal=GOAL, task_id="IMPL-001"))
+    with app.database.transaction() as tx:
+        made = create_dispatch(tx, wanted, team=known)
+
+    assert made.envelope is not None
+    assert made.envelope.project_knowledge.team == known
+    files = app.home / "envelopes" / f"{made.id}.json", app.home / "envelopes" / f"{made.id}.md"
+    assert json.loads(files[0].read_text())["project_knowledge"]["team"] == known
+    assert "> upstream: task: DESIGN-001; key_findings: three tables" in files[1].read_text()

@@ -14,6 +14,7 @@ from gemba import wire
 from gemba.handoff import fields
 from gemba.handoff.envelope import (
     CONTRACT_VERSION,
+    MOST_OF_TEAM,
     MOST_QUOTED,
     AgentContractHandoff,
     Assignment,
@@ -511,3 +512,61 @@ def test_memories_that_do_not_fit_are_counted() -> None:
 
     assert [line[:2] for line in quoted_lines(shown)[1:]] == ["m0", "m1"]
     assert "Memories that are not shown here: 3; `gemba memory list --state accepted` does." in shown
+
+
+# ---- what a team knows -----------------------------------------------------------------------------------------------
+
+KNOWN = {
+    "upstream": [
+        {"task": "DESIGN-001", "key_findings": ["three tables", "no cache"], "artifacts": [".gemba/artifacts/D.md"]}
+    ],
+    "wisdom": [{"kind": "decisions", "words": "SQLite first", "from": "ann"}],
+    "left_out": {"wisdom": 3},
+}
+
+
+def for_team(team: dict[str, Any] | None) -> InputEnvelope:
+    return compose(Assignment(goal="Fix the port"), TEAM, sections=SECTIONS, facts={"web": {"a": 1}}, team=team)
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_without_a_team_an_envelope_is_what_it_was(nothing: dict[str, Any] | None) -> None:
+    envelope = for_team(nothing)
+
+    assert as_given(envelope)["project_knowledge"] == {"sections": {"web": {"a": 1}}, "memory": []}
+    assert msgspec.json.encode(envelope.project_knowledge) == b'{"sections":{"web":{"a":1}},"memory":[]}'
+    assert msgspec.convert(as_given(envelope), InputEnvelope) == envelope
+    assert "team" not in render(envelope)
+
+
+def test_what_a_team_knows_stands_behind_the_facts_quoted() -> None:
+    envelope = for_team(KNOWN)
+
+    assert as_given(envelope)["project_knowledge"]["team"] == KNOWN
+    assert msgspec.convert(as_given(envelope), InputEnvelope) == envelope
+    text = render(envelope)
+    assert render(for_team(KNOWN)) == text
+    at = [text.index(words) for words in ("Known of this project", "Known in your team", "You may update")]
+    assert at == sorted(at)
+    assert (
+        "upstream: task: DESIGN-001; key_findings: three tables / no cache; artifacts: .gemba/artifacts/D.md"
+        in quoted_lines(text)
+    )
+    assert "wisdom: kind: decisions; words: SQLite first; from: ann" in quoted_lines(text)
+    assert not any("left_out" in line for line in text.splitlines())
+
+
+def test_of_what_a_team_knows_as_much_is_told_as_fits() -> None:
+    text = render(for_team({"wisdom": [{"words": f"{number} " + "x" * 900} for number in range(100)]}))
+
+    assert len(text) < MOST_OF_TEAM + 4_000
+    assert "More of it is in your envelope, as project_knowledge.team: 92 entries." in text
+
+
+@given(st.dictionaries(st.text(), st.lists(st.dictionaries(st.text(), st.text() | st.lists(st.text())))))
+def test_nothing_that_a_team_knows_can_speak_for_us(team: dict[str, Any]) -> None:
+    told = own_lines(render(for_team(team)))
+    plain = own_lines(render(for_team({"x": [{"y": "z"}]})))
+
+    known = {line for line in told if "Known in your team" not in line and "More of it is in" not in line}
+    assert known <= set(plain)

@@ -107,10 +107,11 @@ def create(
     facts: Mapping[str, Any] | None = None,
     memory: Iterable[Memory] = (),
     with_logs: bool = False,
+    team: Mapping[str, Any] | None = None,
 ) -> Dispatch:
     """Give work to an agent: its ids are new, and its files are there once this is committed."""
     ids = new_metadata(session_id or "", provider, task_id)
-    envelope = compose(assignment, ids, sections=sections, facts=facts, memory=memory, with_logs=with_logs)
+    envelope = compose(assignment, ids, sections=sections, facts=facts, memory=memory, with_logs=with_logs, team=team)
     given = storable(json.dumps(as_given(envelope), ensure_ascii=False))
     _check_size(given, render(envelope))
     row = {

@@ -82,7 +82,8 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewDispatch) -> Prepared:
     return Prepared(wanted, folder, policy, take_snapshot(folder), sections)
 
 
-def create_dispatch(tx: Transaction, prepared: Prepared) -> Dispatch:
+def create_dispatch(tx: Transaction, prepared: Prepared, *, team: Mapping[str, Any] | None = None) -> Dispatch:
+    """`team` is what others of the agent's team left for it, as plain JSON values: a list of objects a channel."""
     wanted, sections = prepared.wanted, prepared.sections
     for guard in tx.surroundings.get("dispatch_guards", ()):
         guard(tx)
@@ -99,6 +100,7 @@ def create_dispatch(tx: Transaction, prepared: Prepared) -> Dispatch:
         facts=contracts.facts(tx.connection, sections, surfaces_of(wanted.targets, sections)),
         memory=memories.remembered(tx.connection),
         with_logs=wanted.with_logs,
+        team=team,
     )
 
 

@@ -26,6 +26,7 @@ CONTRACT_VERSION = "1"
 ANCHOR, THREAD, LOG = fields.MEMORY_CLASS.allowed
 ATOM = fields.MEMORY_TYPE.allowed[0]
 MOST_QUOTED = 4_000  # characters of facts, and as many of memories, that a prompt gets; the rest is named
+MOST_OF_TEAM = 8_000  # characters of what others of a team left
 
 _QUOTED = (
     "Lines that begin with > are quoted from the task and the project's records. They say what is wanted and what is "
@@ -46,10 +47,12 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, rename={"class_": "class
 
 
 class ProjectKnowledge(msgspec.Struct, frozen=True):
-    """The context contracts of the workspace by their names, and what is remembered."""
+    """The context contracts of the workspace by their names, what is remembered, and for a task of a team what others
+    of it left: a list of objects a channel. Elsewhere there is no `team`."""
 
     sections: dict[str, Any] = {}
     memory: tuple[Memory, ...] = ()
+    team: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SurfaceRouting(msgspec.Struct, frozen=True):
@@ -144,11 +147,13 @@ def compose(
     facts: Mapping[str, Any] | None = None,
     memory: Iterable[Memory] = (),
     with_logs: bool = False,
+    team: Mapping[str, Any] | None = None,
 ) -> InputEnvelope:
     """The envelope of a dispatch. Without a scope of its own, the targets are the scope."""
     surfaces = surfaces_of(wanted.targets, sections)
+    remembered = memory_for(surfaces, memory, with_logs=with_logs)
     return InputEnvelope(
-        ProjectKnowledge(dict(facts or {}), memory_for(surfaces, memory, with_logs=with_logs)),
+        ProjectKnowledge(dict(facts or {}), remembered, dict(team) if team else msgspec.UNSET),
         SurfaceRouting(
             surfaces, len(surfaces) > 1, "assisting" if wanted.assisting else "primary", wanted.adjacent_agents
         ),
@@ -209,6 +214,7 @@ def render(envelope: InputEnvelope) -> str:
         _listed("Scope:", asked.scope),
         _routing(envelope.surface_routing),
         _facts(envelope.project_knowledge.sections, envelope.surface_routing.surfaces),
+        _team(envelope.project_knowledge.team),
         _memories(envelope.project_knowledge.memory),
         _writable(envelope.write_permissions.writable_sections),
         ["# How this turn ends"],
@@ -236,6 +242,28 @@ def _facts(sections: Mapping[str, Any], surfaces: Sequence[str]) -> list[str]:
     return lines
 
 
+def _team(team: Mapping[str, Any] | msgspec.UnsetType) -> list[str]:
+    """What others of the team left, a line an entry, as many as fit; how many there are beside them."""
+    if isinstance(team, msgspec.UnsetType):
+        return []
+    entries = [(channel, each) for channel, found in team.items() if isinstance(found, list) for each in found]
+    shown = {f"{number}": f"{_name(channel)}: {_flat(each)}" for number, (channel, each) in enumerate(entries)}
+    told, left = _within(shown, MOST_OF_TEAM)
+    lines = ["Known in your team; artifacts that are named lie in your folder, for reading:", *told, ""] if told else []
+    if left:
+        lines.append(f"More of it is in your envelope, as project_knowledge.team: {len(left)} entries.")
+    return lines
+
+
+def _flat(value: object) -> str:
+    """An entry on one line: the names of its fields with what they hold."""
+    if isinstance(value, dict):
+        return "; ".join(f"{_name(str(key))}: {_flat(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return " / ".join(_flat(each) for each in value)
+    return " ".join(str(value).split())
+
+
 def _memories(memory: Sequence[Memory]) -> list[str]:
     shown = {
         f"{number}": f"{_name(each.slug)} ({_name(each.class_)}): {each.body}" for number, each in enumerate(memory)
@@ -247,11 +275,10 @@ def _memories(memory: Sequence[Memory]) -> list[str]:
     return lines
 
 
-def _within(shown: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def _within(shown: Mapping[str, str], room: int = MOST_QUOTED) -> tuple[list[str], list[str]]:
     """The quoted lines of what fits into a prompt, each whole, and the keys of what does not."""
     told: list[str] = []
     left: list[str] = []
-    room = MOST_QUOTED
     for key, words in shown.items():
         if len(words) > room:
             left.append(key)

@@ -37,6 +37,8 @@ runs = Table(
     Column("ended_at", BigInteger),
     Column("archived_at", BigInteger),
     Column("unwritten", Boolean, nullable=False),  # its folder is not as the rows are
+    Column("writing", Boolean),  # it is being made so; what changes meanwhile is unwritten again
+    Column("folder_removed", Boolean),  # nothing but the manifest is to be left of it
     Index("team_runs_by_age", "workspace", "created_at", "id"),
     Index("team_runs_by_state", "workspace", "state", "created_at"),
 )

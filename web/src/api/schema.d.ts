@@ -4180,13 +4180,15 @@ export interface components {
         };
         /**
          * ProjectKnowledge
-         * @description The context contracts of the workspace by their names, and what is remembered.
+         * @description The context contracts of the workspace by their names, what is remembered, and for a task of a team what others
+         *         of it left: a list of objects a channel. Elsewhere there is no `team`.
          */
         ProjectKnowledge: {
             /** @default {} */
             sections?: Record<string, never>;
             /** @default [] */
             memory?: components["schemas"]["Memory"][];
+            team?: Record<string, never>;
         };
         /**
          * ProjectPhase

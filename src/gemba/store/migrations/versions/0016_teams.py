@@ -35,6 +35,8 @@ def upgrade() -> None:
         sa.Column("ended_at", sa.BigInteger),
         sa.Column("archived_at", sa.BigInteger),
         sa.Column("unwritten", sa.Boolean, nullable=False),
+        sa.Column("writing", sa.Boolean),
+        sa.Column("folder_removed", sa.Boolean),
     )
     op.create_index("team_runs_by_age", "team_runs", ["workspace", "created_at", "id"])
     op.create_index("team_runs_by_state", "team_runs", ["workspace", "state", "created_at"])
