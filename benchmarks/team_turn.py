@@ -11,6 +11,7 @@ import json
 import statistics
 import subprocess
 import sys
+from typing import Any
 
 from benchmarks._floor import DATABASES, any_round, running_server
 from gemba import clock
@@ -43,13 +44,13 @@ def _overhead(database: str, many: int, *, git: bool) -> float:
         if git:
             _make_repository(server)
         tasks = [task(f"IMPL-{n:03}", *([f"IMPL-{n - 1:03}"] if n > 1 else [])) for n in range(1, many + 1)]
-        run = server.post("/api/teams", {"text": "A row of tasks", "plan": plan(*tasks)})
+        run = server.request("POST", "/api/teams", {"text": "A row of tasks", "plan": plan(*tasks)}).json
         over = retry_until(lambda: _ended(server, run["id"]), timeout=300)
         spent = [_spent(server, run["id"], each) for each in over["all_tasks"]]
     return statistics.median(spent[1:])
 
 
-def _ended(server: RunningServer, run_id: str) -> dict[str, object] | None:
+def _ended(server: RunningServer, run_id: str) -> Any:
     run = server.get(f"/api/teams/{run_id}")
     assert run["state"] in ("running", "completed", "completed_with_warnings"), json.dumps(run["all_tasks"], indent=1)
     return run if run["state"] != "running" else None
@@ -58,9 +59,15 @@ def _ended(server: RunningServer, run_id: str) -> dict[str, object] | None:
 def _spent(server: RunningServer, run_id: str, each: dict[str, str]) -> float:
     session = server.get(f"/api/sessions/{each['session_id']}")["run"]
     (attempt,) = server.get(f"/api/teams/{run_id}/tasks/{each['id']}")["attempts"]
-    agent = clock.parse(session["ended_at"]) - clock.parse(attempt["started_at"])
-    whole = clock.parse(each["ended_at"]) - clock.parse(each["claimed_at"])
+    agent = _moment(session["ended_at"]) - _moment(attempt["started_at"])
+    whole = _moment(each["ended_at"]) - _moment(each["claimed_at"])
     return (whole - agent) / 1_000
+
+
+def _moment(text: str) -> int:
+    moment = clock.parse(text)
+    assert moment is not None, text
+    return moment
 
 
 def _make_repository(server: RunningServer) -> None:

@@ -22,8 +22,8 @@ from gemba.handoff.reference import reference_page
 from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.sprints import sprint
-from gemba.teams.message import TYPES
 from gemba.teams.measuring import ROWS
+from gemba.teams.message import TYPES
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
 from gemba.work import item

@@ -79,11 +79,11 @@ from gemba.teams.bringing_in import BringingIn
 from gemba.teams.completing import Completing
 from gemba.teams.concluding import Concluding
 from gemba.teams.crew import Crew
+from gemba.teams.folder import Folders
 from gemba.teams.review_flows import ReviewFlows
 from gemba.teams.stint import Stints
 from gemba.teams.turns import Turns
 from gemba.teams.verifying import Verifying
-from gemba.teams.folder import Folders
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing

@@ -1,5 +1,5 @@
-"""What follows when the work of a task was discussed: it goes on, with or without a note, or it is held and revised once
-before a person decides. Verbs, inside the transaction in which the task's gate was passed.
+"""What follows when the work of a task was discussed: it goes on, with or without a note, or it is held and revised
+once before a person decides. Verbs, inside the transaction in which the task's gate was passed.
 """
 
 from __future__ import annotations

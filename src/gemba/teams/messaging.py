@@ -150,8 +150,8 @@ def _post(tx: Transaction, run_id: str, given: list[NewMessage], session_id: str
         except Invalid as error:
             raise placed(error, place.format(at)) if place else error from None
     numbers = post_many(tx, run_id, found, session_id)
-    for each in found:
-        reviewing.take(tx, run_id, each, session_id)
+    for message in found:
+        reviewing.take(tx, run_id, message, session_id)
     unknown = sorted({each.type for each in found if not each.known})
     return Posted(run_id, numbers[0], numbers[-1], unknown)
 

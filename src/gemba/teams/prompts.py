@@ -17,6 +17,9 @@ from gemba.text import one_line, showable
 
 _LONGEST_TEXT = 8_000
 _LONGEST_EVIDENCE = 300
+_HOW_TO_REVIEW = """\
+Then say what you found with the MCP tool team_msg, twice: first a rating from 1 (unusable) to 5, with critical true \
+for an issue that must not pass; then your points of 100 for each dimension:"""
 _MOST_FAILED = 10  # of a dimension
 _FULL = 100
 _ARTIFACTS = """\
@@ -81,23 +84,21 @@ def sent_back(gate: Gate, checks: Sequence[ComputedCheck], review: Review) -> st
     return "\n".join(lines)
 
 
-def review_asked(run: Row[Any], row: Row[Any], role: KeptRole, number: int) -> str:
+def review_asked(run: Row[Any], row: Row[Any], role: KeptRole) -> str:
     """The prompt of a role that reviews another one's work."""
     call = {"operation": "log", "session_id": run.id, "type": "review", "summary": f"my review of {row.id}"}
     points = {"task_id": row.id, "completeness": 0, "consistency": 0, "accuracy": 0, "depth": 0, "note": ""}
     rating = {"task_id": row.id, "rating": 0, "critical": False, "note": ""}
-    return "\n\n".join(
-        (
-            f"You are {role.title or role.name} in a team of agents, and you review the work of {row.owner}: {row.id}.",
-            f"What it was to do:\n{_quoted(row.goal)}",
-            f"What the team does:\n{_quoted(run.text[:_LONGEST_TEXT])}",
-            "This folder has its work; read it, run its checks, and change nothing.",
-            "Then say what you found with the MCP tool team_msg, twice: first a rating from 1 (unusable) to 5, with "
-            "critical true for an issue that must not pass, then your points of 100 for each dimension:\n"
-            f"{_json({**call, 'type': 'rating', 'data': rating})}\n{_json({**call, 'data': points})}",
-            "Then end your turn.",
-        )
-    )
+    examples = [_json({**call, "type": "rating", "data": rating}), _json({**call, "data": points})]
+    parts = [
+        f"You are {role.title or role.name} in a team of agents, and you review the work of {row.owner}: {row.id}.",
+        f"What it was to do:\n{_quoted(row.goal)}",
+        f"What the team does:\n{_quoted(run.text[:_LONGEST_TEXT])}",
+        "This folder has its work; read it, run its checks, and change nothing.",
+        "\n".join([_HOW_TO_REVIEW, *examples]),
+        "Then end your turn.",
+    ]
+    return "\n\n".join(parts)
 
 
 def _json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""A review by a role of the run: a session of its own, in a worktree of what is reviewed, that gives points and a rating.
+"""A review by a role of the run: a session of its own, in a worktree of what is reviewed, gives points and a rating.
 
 It starts once, is waited for without a thread, and ends with its message, its session, or its time. Whatever goes wrong
 with it costs the review alone: the built-in reviewer's word counts instead, and the task says so. Blocking but for the
@@ -94,7 +94,7 @@ class ReviewFlows:
             folder=folder,
         )
         dispatch = dispatching.prepare(surroundings, wanted)
-        words = prompts.review_asked(run, task, role, number)
+        words = prompts.review_asked(run, task, role)
         title = one_line(f"{reviewer} reviews {task.id}", 200)
         named = NewSession(agent=agent.name, task=words, title=title, id=tree, bead_id=run.epic_id)
         session = starting.prepare(surroundings, named)._replace(tree=tree)

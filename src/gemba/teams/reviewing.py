@@ -1,9 +1,9 @@
 """Who else looks at a task's work, and what they say: roles of the run, or a person, never its author.
 
-What a run's settings name reviews every task of the others, and counts at its gate; whom a task's plan names discuss it,
-and may hold it. Until all of them have spoken, or could not, the task waits, and nobody holds it. A reviewer speaks by a
-message of the type `review` or `rating` from the session that was started for that, and from no other; a person by an
-action. Verbs and reads; called by the gate, the bus, and the flow of a review.
+What a run's settings name reviews every task of the others, and counts at its gate; whom a task's plan names discuss
+it, and may hold it. Until all of them have spoken, or could not, the task waits, and nobody holds it. A reviewer speaks
+by a message of the type `review` or `rating` from the session that was started for that, and from no other; a person by
+an action. Verbs and reads; called by the gate, the bus, and the flow of a review.
 """
 
 from __future__ import annotations
