@@ -14,9 +14,9 @@ from sqlalchemy import select
 from gemba import wire
 from gemba.store.database import connect
 from gemba.store.migrate import open_database
-from gemba.teams import bus
-from gemba.teams.bus import StateQuery
+from gemba.teams.bus_reads import StateQuery, list_states
 from gemba.teams.message import KnownState, StateUpdate, merged_all
+from gemba.teams.store import get_run
 from gemba.teams.tables import messages
 from gemba.testing import effort, seeds, some
 from tests.chaos.floor import Mortal
@@ -42,8 +42,8 @@ def holds_together(url: str, acknowledged: set[int]) -> None:
     """Numbers are gapless, what was acknowledged is there, a batch is whole, and a state is its updates merged."""
     with closing(connect(url)) as database, database.read() as connection:
         rows = connection.execute(select(messages).where(messages.c.run_id == RUN).order_by(messages.c.id)).all()
-        kept = {one.task_id: one for one in bus.list_states(connection, RUN, StateQuery()).states}
-        last = bus.get_run(connection, RUN).messages
+        kept = {one.task_id: one for one in list_states(connection, RUN, StateQuery()).states}
+        last = get_run(connection, RUN).messages
     assert [row.id for row in rows] == list(range(1, last + 1))
     assert acknowledged <= {row.id for row in rows}
     summaries = [row.summary for row in rows]
@@ -86,7 +86,7 @@ def test_writers_that_are_killed_leave_whole_batches_without_a_gap(
 
     holds_together(database_url, acknowledged)
     with closing(connect(database_url)) as database, database.read() as connection:
-        count = bus.get_run(connection, RUN).messages
+        count = get_run(connection, RUN).messages
     assert 0 < count < WRITERS * many
     assert count % batch == 0
 

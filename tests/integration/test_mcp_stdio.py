@@ -235,6 +235,7 @@ def test_a_start_loads_these_modules_and_no_other(monkeypatch: pytest.MonkeyPatc
         "gemba.mcp.asking",
         "gemba.mcp.context",
         "gemba.mcp.handing_in",
+        "gemba.mcp.messaging",
         "gemba.mcp.rpc",
         "gemba.mcp.tool",
         "gemba.mcp.tools",

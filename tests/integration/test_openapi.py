@@ -28,6 +28,7 @@ from gemba.api.metrics import Meter
 from gemba.store.hub import Hub
 from gemba.testing import SEED, effort
 from tests.fixtures.api import Api
+from tests.fixtures.teams import TASKS, new_run
 
 ROOT = Path(__file__).parents[2]
 Operation = APIOperation[Any, Any, Any, Any]
@@ -142,7 +143,7 @@ def cases_of(operation: Operation) -> st.SearchStrategy[schemathesis.Case[Any]]:
 
 
 def seeded(api: Api) -> list[str]:
-    """One escalation of each way it can go, and an assumption; their frames are taken in at once."""
+    """One escalation of each way it can go, an assumption and a team run; their frames are taken in at once."""
     question = {"kind": "question", "role": "manager", "mode": "balanced", "text": "Which port?"}
     answered, dismissed = (api.append("GembaAsk", question) for _ in range(2))
     typed = api.append("GembaAsk", question, "typed")
@@ -153,7 +154,10 @@ def seeded(api: Api) -> list[str]:
     assumed = api.assume()
     api.post(f"/api/escalations/{answered}/respond", {"text": "yes"})
     api.post(f"/api/escalations/{dismissed}/dismiss", {})
-    return [answered, dismissed, typed, asked, permission, assumed]
+    with api.app.database.transaction() as tx:
+        run = new_run(tx)
+    api.post(f"/api/teams/{run}/messages", {"type": "state_update", "summary": "x", "data": {"task_id": TASKS[0]}})
+    return [answered, dismissed, typed, asked, permission, assumed, run]
 
 
 def fresh(api: Api, operation: Operation) -> str:

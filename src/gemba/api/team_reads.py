@@ -9,8 +9,9 @@ import msgspec
 from gemba.action import Nothing
 from gemba.api.read import Limit, Read, last_event, open_cursor, seal_cursor, states_in
 from gemba.app import App
-from gemba.teams import bus, view
-from gemba.teams.bus import BusStatus, MessageList, MessageQuery, MessageView, StateList, StateQuery
+from gemba.teams import bus_reads as bus
+from gemba.teams import view
+from gemba.teams.bus_reads import BusStatus, MessageList, MessageQuery, MessageView, StateList, StateQuery
 from gemba.teams.run import RunState, RunSummary, RunView
 from gemba.teams.store import get_run
 from gemba.teams.transfers import WhoKnowsWhat, who_knows_what

@@ -20,7 +20,7 @@ from gemba.mcp.headers import ROLE
 from gemba.sessions.store import role_of
 from gemba.speaker import Session
 from gemba.store.database import Transaction, explained
-from gemba.teams import bus
+from gemba.teams import bus_reads as bus
 from gemba.teams.messaging import (
     AcknowledgeMessages,
     BroadcastMessage,

@@ -16,7 +16,8 @@ from gemba.action import Action, Id
 from gemba.errors import Conflict, Invalid
 from gemba.store.database import Transaction
 from gemba.teams import reviewing
-from gemba.teams.bus import Number, RecipientStatus, acknowledge, post_many
+from gemba.teams.bus import acknowledge, post_many
+from gemba.teams.bus_reads import Number, RecipientStatus
 from gemba.teams.message import ALL, MOST_AT_ONCE, STATE_UPDATE, Message, checked, find_type, placed
 from gemba.teams.run import COORDINATOR, check_id
 from gemba.teams.tables import tasks
