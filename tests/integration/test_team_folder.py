@@ -15,7 +15,6 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from gemba.errors import Conflict, Invalid, NotFound
-from gemba.event import Draft
 from gemba.store.database import Database
 from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
@@ -125,6 +124,7 @@ def test_the_folder_has_everything_that_the_rows_have(database: Database, root: 
     assert found["artifacts/versions/1/DESIGN-001-a.md"] == b"# One\n"
     assert found["role-specs/designer.md"].startswith(b"---\nrole: ")
     assert [json.loads(line)["summary"] for line in found["messages.jsonl"].splitlines()] == [
+        *["DESIGN-001 reports"] * 2,
         "step 0",
         "step 1",
         "step 2",
@@ -196,12 +196,12 @@ def test_messages_are_appended_as_long_as_their_file_is_as_it_was_left(database:
 
     assert file.read_bytes().startswith(before)
     assert file.stat().st_ino == inode
-    assert [json.loads(line)["id"] for line in file.read_bytes().splitlines()] == [*range(1, 2_504)]
+    assert [json.loads(line)["id"] for line in file.read_bytes().splitlines()] == [*range(1, 2_506)]
     with file.open("ab") as torn:
         torn.write(b'{"id": 99')
     say(database, Spoken("tester", "last"))
     folders.write()
-    assert [json.loads(line)["id"] for line in file.read_bytes().splitlines()] == [*range(1, 2_505)]
+    assert [json.loads(line)["id"] for line in file.read_bytes().splitlines()] == [*range(1, 2_507)]
 
 
 def test_a_change_while_it_is_written_is_written_next(
@@ -483,4 +483,3 @@ def move(database: Database) -> None:
     with database.transaction() as tx:
         tx.connection.execute(update(runs).values(unwritten=False))
         store.move_task(tx, store.lock_task(tx, RUN, "IMPL-001"), "claimed")
-        tx.emit(Draft("team.learned", {}, ref=store.ref_of(RUN, "IMPL-001")))

@@ -1,5 +1,6 @@
 """What an envelope leaves for others of a team is bounded whatever stands in it, and comes from known places."""
 
+import json
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ from gemba.teams.knowledge import (
     wisdom_of,
 )
 from gemba.teams.loaded import Loaded, LoadedState, as_knowledge, named_in, size_of, upstream_entry, within
+from gemba.teams.message import LONGEST_DATA, checked
 from tests.fixtures.team_knowledge import decided, handed
 
 JSON = st.recursive(
@@ -68,7 +70,7 @@ def test_whatever_stands_in_an_envelope_what_is_taken_of_it_is_bounded(document:
     assert all(len([each for each in found if each.kind == kind]) <= MOST_OF_A_KIND for kind in KINDS)
     assert all(angles_of(document, "goal"))
     assert accumulated(state, [], document, "goal")["goal"] == "goal"
-    assert len(state.as_data()) == 6
+    assert checked("developer", "state_update", "it reports", state.as_data()).known
 
 
 @given(JSON)
@@ -79,6 +81,19 @@ def test_a_state_that_anybody_wrote_is_read_bounded(found: Any) -> None:
     assert all(len(each) < 100 for each in state.key_findings)
     assert len(state.files_modified) <= MOST_FILES
     assert read_state("IMPL-001", found).task_id == "IMPL-001"
+
+
+def test_the_largest_state_fits_into_a_message() -> None:
+    long = "\U0001f600" * 5_000
+    paths = [{"path": f"{number:03}" + "\U0001f600" * 190} for number in range(500)]
+    document = handed([f"{number}{long}" for number in range(9)], verification={"files_modified": paths}) | {
+        "memorialize_suggestions": [decided(f"{number}{long}", long) for number in range(99)]
+    }
+
+    data = state_of(document, task_id="IMPL-001").as_data()
+
+    assert checked("developer", "state_update", "it reports", data).known
+    assert len(json.dumps(data, ensure_ascii=False).encode()) > LONGEST_DATA // 2
 
 
 def test_findings_are_shortened_and_never_refused() -> None:
