@@ -631,6 +631,13 @@ def test_a_link_in_the_place_of_the_artifacts_is_not_followed(repository: Path, 
     assert (tmp_path / "elsewhere/artifacts/IMPL-001-x.md").exists()
 
 
+def test_the_workspace_itself_is_given_back(tmp_path: Path) -> None:
+    worktree.make(str(tmp_path), "s-1")
+
+    assert let_go(str(tmp_path), "s-1", {}) == (None, None)
+    assert worktree.make(str(tmp_path), "s-2").branch is None
+
+
 def test_what_is_not_merged_keeps_the_worktree(repository: Path) -> None:
     made = with_artifact(repository)
     Path(made.path, "more.py").write_text("more\n")
