@@ -605,6 +605,8 @@ def test_a_worktree_goes_with_the_artifacts_that_the_database_has(repository: Pa
     assert let_go(str(repository), "s-1", {"IMPL-001-x.md": digest("x\n")}) == (None, None)
     assert not Path(made.path).exists()
     assert let_go(str(repository), "s-1", {}) == (None, None)
+    assert refusal(lambda: save_work(made, "too late")).code == "worktree_replaced"
+    assert not (repository / ".git/gemba/s-1.lock").exists()
 
 
 @pytest.mark.parametrize("known", [{}, {"IMPL-001-x.md": digest("another\n")}])

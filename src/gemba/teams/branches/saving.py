@@ -44,12 +44,13 @@ INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 _STATUS = ("--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames")
 _UNFINISHED = {"rebase-merge": "a rebase", "rebase-apply": "a rebase", "sequencer": "a row of picked commits"}
 _MOST_NAMED = 20
+_MOST_LEFT_OUT = 200
 
 
 class Saved(NamedTuple):
     commit: str | None  # what has all of the work; None where the workspace has no repository
     changed: bool  # whether it is another than what the worktree was made from
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # the first of them
 
 
 def save_work(
@@ -64,6 +65,7 @@ def save_work(
     if worktree.branch is None:
         return Saved(None, False)
     shared = shared_folder(worktree.workspace)
+    _entry(worktree, shared)
     try:
         with alone(shared / "gemba" / f"{name_of(worktree.session_id)}.lock", f"the worktree {worktree.path}") as lock:
             entry = _entry(worktree, shared)
@@ -103,12 +105,13 @@ class _Saving:
         if is_new or (self._entry / "MERGE_HEAD").exists():
             self._commit(message)
             self._index.install()
-        left = (*choice.left_out, *self._in_submodules(tracked.submodules))
+        left = [*choice.left_out, *self._in_submodules(tracked.submodules)]
         commit = own_branch.follow(own, self._place)
         if status.commit != self._worktree.base and commit != self._worktree.base:
             names = [*_below(self._worktree, instructions)]
             commit = without_ours(self._worktree, self._shared, self._place, commit, message, leave_out, names)
-        return Saved(commit, commit != self._worktree.base, left)
+        named = tuple(LeftOut(storable(path), why) for path, why in left[:_MOST_LEFT_OUT])
+        return Saved(commit, commit != self._worktree.base, named)
 
     def _look(self, path: str) -> os.stat_result | None:
         try:
