@@ -89,7 +89,7 @@ def test_work_that_is_saved_and_merged_is_neither_lost_nor_doubled(repository: P
     (repository / "app.py").write_text("the operator's\n")
     before = workspace_status(str(repository))
 
-    for _ in range(effort(short=10, full=25)):
+    for _ in range(effort(short=6, full=25)):
         order = draw.sample(sorted(tasks), len(tasks))
         command = [sys.executable, "-c", TASKS, str(repository), BRANCH, *order]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

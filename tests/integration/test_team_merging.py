@@ -605,6 +605,8 @@ def test_a_worktree_goes_with_the_artifacts_that_the_database_has(repository: Pa
     assert let_go(str(repository), "s-1", {"IMPL-001-x.md": digest("x\n")}) == (None, None)
     assert not Path(made.path).exists()
     assert let_go(str(repository), "s-1", {}) == (None, None)
+    assert refusal(lambda: save_work(made, "too late")).code == "worktree_replaced"
+    assert not (repository / ".git/gemba/s-1.lock").exists()
 
 
 @pytest.mark.parametrize("known", [{}, {"IMPL-001-x.md": digest("another\n")}])
@@ -629,6 +631,13 @@ def test_a_link_in_the_place_of_the_artifacts_is_not_followed(repository: Path, 
     with pytest.raises(Unusable, match="a link lies in its place"):
         prepare_artifacts(made)
     assert (tmp_path / "elsewhere/artifacts/IMPL-001-x.md").exists()
+
+
+def test_the_workspace_itself_is_given_back(tmp_path: Path) -> None:
+    worktree.make(str(tmp_path), "s-1")
+
+    assert let_go(str(tmp_path), "s-1", {}) == (None, None)
+    assert worktree.make(str(tmp_path), "s-2").branch is None
 
 
 def test_what_is_not_merged_keeps_the_worktree(repository: Path) -> None:

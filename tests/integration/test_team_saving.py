@@ -111,6 +111,36 @@ def test_artifacts_that_the_agent_took_along_are_taken_out(task: Worktree, how: 
     assert history == ""
 
 
+def test_what_the_project_itself_has_among_artifacts_stays_as_it_is(repository: Path) -> None:
+    commit(repository, ".gemba/artifacts/kept.md", "the project's\n")
+    opened = open_branch(str(repository), RUN)
+    assert opened is not None
+    task = worktree.make(str(repository), "s-1", base=opened.base, into=opened.branch)
+    path = Path(task.path)
+    assert save_work(task, "nothing") == (task.base, False, ())
+    (path / ".gemba/artifacts/kept.md").write_text("the agent's\n")
+    git(path, "add", "--all")
+    (path / "work.py").write_text("work\n")
+
+    saved = save_work(task, "work")
+
+    assert text(path, str(saved.commit), ".gemba/artifacts/kept.md") == "the project's\n"
+    assert "work.py" in files(path, str(saved.commit))
+
+
+def test_an_agent_cannot_have_other_files_than_its_worktree_s_committed(
+    task: Worktree, repository: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "secret").write_text("the operator's\n")
+    git(repository, "config", "extensions.worktreeConfig", "true")
+    git(task.path, "config", "--worktree", "core.worktree", str(elsewhere))
+    Path(task.path, "work.py").write_text("work\n")
+
+    assert files(repository, str(save_work(task, "work").commit)) == ["app.py", "b.py", "c.py", "work.py"]
+
+
 BEGIN = "<!-- gemba:begin"
 
 
@@ -250,7 +280,6 @@ def test_no_hook_filter_or_signature_is_used(task: Worktree, repository: Path, t
     assert done.stdout.startswith(b"first\n")
     assert done.stdout.endswith(b"19\nend\n")
     assert "gpgsig" not in git(repository, "cat-file", "commit", merged.commit)
-    assert git(path, "status", "--porcelain", "b.py") == ""
 
 
 # -- an agent that went elsewhere --------------------------------------------------------------------------------------
@@ -419,3 +448,23 @@ def test_the_workspace_itself_is_never_committed(tmp_path: Path) -> None:
     held = worktree.make(str(tmp_path), "s-1")
 
     assert save_work(held, "work") == (None, False, ())
+
+
+def test_a_repository_with_longer_hashes_is_saved_and_merged_too(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "--object-format=sha256", "long")
+    repository = tmp_path / "long"
+    commit(repository, "app.py")
+    commit(repository, "b.py")
+    opened = open_branch(str(repository), RUN)
+    assert opened is not None
+    task = worktree.make(str(repository), "s-1", base=opened.base, into=opened.branch)
+    Path(task.path, "app.py").write_text("changed\n")
+    Path(task.path, "b.py").unlink()
+    git(task.path, "checkout", "-q", "--detach")
+    git(task.path, "branch", "-D", str(task.branch))
+
+    saved = save_work(task, "work")
+
+    merged = merge(str(repository), BRANCH, str(saved.commit), "work")
+    assert isinstance(merged, Merged)
+    assert files(repository, merged.commit) == ["app.py"]

@@ -4,7 +4,7 @@ brought home. Each verb blocks, may be killed at any line, and is called again; 
 
 from gemba.teams.branches.changes import ChangedFile, WorkspaceStatus, changed_files, workspace_status, written_since
 from gemba.teams.branches.homecoming import bring_home
-from gemba.teams.branches.letting_go import let_go, prepare_artifacts
+from gemba.teams.branches.letting_go import clear_artifacts, let_go, prepare_artifacts
 from gemba.teams.branches.merging import Conflicts, Merged, merge
 from gemba.teams.branches.run_branch import Opened, open_branch
 from gemba.teams.branches.saving import Saved, save_work
@@ -20,6 +20,7 @@ __all__ = [
     "WorkspaceStatus",
     "bring_home",
     "changed_files",
+    "clear_artifacts",
     "let_go",
     "merge",
     "open_branch",

@@ -43,7 +43,9 @@ def let_go(workspace: str, session_id: str, artifacts: Mapping[str, str]) -> Rel
     """Release a session's worktree; `artifacts` are those that the database has, by their names, each with its digest.
     A Conflict names what is only there. What is released already stays so."""
     found = worktree.find(workspace, session_id)
-    if found is not None and found.branch is not None:
+    if found is not None and found.branch is None:
+        return worktree.release(found)
+    if found is not None:
         clear_artifacts(found, artifacts)
     return worktree.release_of(workspace, session_id)
 

@@ -17,8 +17,6 @@ from gemba.teams.branches.plumbing import WITH_OBJECTS, Place, ancestors, commit
 from gemba.teams.branches.three_way import Clash, merged_tree
 from gemba.text import storable
 
-_NOTHING = "0" * 40
-
 
 class Standing(NamedTuple):
     worktree: Worktree
@@ -67,7 +65,7 @@ def follow(standing: Standing, place: Place) -> str:
 
 
 def _joined(standing: Standing, place: Place, tip: str, head: str, common: list[str]) -> str:
-    tree = merged_tree(place._replace(own_index=None), standing.shared, tip, head, common) if common else Clash(())
+    tree = merged_tree(place, standing.shared, tip, head, common) if common else Clash(())
     if isinstance(tree, Clash):
         branch, files = standing.worktree.branch, ", ".join(map(storable, tree.files))
         told = (
@@ -78,7 +76,7 @@ def _joined(standing: Standing, place: Place, tip: str, head: str, common: list[
 
 
 def _move(standing: Standing, place: Place, to: str, since: str | None) -> None:
-    _change(standing.worktree, place, "update-ref", "-m", "gemba", standing.reference, to, since or _NOTHING)
+    _change(standing.worktree, place, "update-ref", "-m", "gemba", standing.reference, to, since or "")
 
 
 def _change(worktree: Worktree, place: Place, *arguments: str) -> None:

@@ -13,9 +13,10 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gemba import git, shell, wire
@@ -54,17 +55,16 @@ class Place(NamedTuple):
     folder: str
     lock: int | None = None
     unset: Sequence[str] = ()  # filters not to run
-    own_index: Path | None = None  # another index than the folder's
+    surroundings: Mapping[str, str] = MappingProxyType({})
 
-    def run(self, *arguments: str, given: bytes = b"", env: dict[str, str] | None = None) -> shell.Result:
-        index = {} if self.own_index is None else {"GIT_INDEX_FILE": str(self.own_index)}
+    def run(self, *arguments: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> shell.Result:
         return git.run(
             self.folder,
             *_SETTINGS,
             *arguments,
             given=given,
             unset=self.unset,
-            env={**_IDENTITY, **index, **(env or {})},
+            env={**_IDENTITY, **self.surroundings, **(env or {})},
             inherited=() if self.lock is None else (self.lock,),
             seconds=SLOW,
         )

@@ -33,7 +33,6 @@ from gemba.teams.run import check_id
 
 _GLANCE = 0.003  # seconds between two tries to take the lock: a merge takes a few of them
 _PATIENCE = 300.0  # seconds
-_NOTHING = "0" * 40
 
 
 class Opened(NamedTuple):
@@ -78,7 +77,8 @@ class RunBranch:
 
     def move(self, to: str, since: str | None) -> bool:
         """Have the branch at a commit; False when it is not where it was seen."""
-        asked = f"update {self.reference} {to} {since or _NOTHING}\nupdate {self._kept} {to}\n"
+        first = f"create {self.reference} {to}" if since is None else f"update {self.reference} {to} {since}"
+        asked = f"{first}\nupdate {self._kept} {to}\n"
         done = self.place.change(*WITH_REFERENCES, "update-ref", "-m", "gemba", "--stdin", given=asked.encode())
         if done.code == 0:
             return True

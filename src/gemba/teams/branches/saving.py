@@ -44,12 +44,13 @@ INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 _STATUS = ("--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", "--no-renames")
 _UNFINISHED = {"rebase-merge": "a rebase", "rebase-apply": "a rebase", "sequencer": "a row of picked commits"}
 _MOST_NAMED = 20
+_MOST_LEFT_OUT = 200
 
 
 class Saved(NamedTuple):
     commit: str | None  # what has all of the work; None where the workspace has no repository
     changed: bool  # whether it is another than what the worktree was made from
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # the first of them
 
 
 def save_work(
@@ -64,13 +65,16 @@ def save_work(
     if worktree.branch is None:
         return Saved(None, False)
     shared = shared_folder(worktree.workspace)
+    _entry(worktree, shared)
     try:
         with alone(shared / "gemba" / f"{name_of(worktree.session_id)}.lock", f"the worktree {worktree.path}") as lock:
             entry = _entry(worktree, shared)
             _refuse_unfinished(worktree, entry)
-            place = Place(worktree.path, lock, git.filters(worktree.path) or ())
             with OwnIndex(entry).copied() as index:
-                return _Saving(worktree, shared, entry, place._replace(own_index=index.file), index).save(
+                # Named, since an agent can have git look for its files anywhere.
+                where = {"GIT_DIR": str(entry), "GIT_WORK_TREE": worktree.path, "GIT_INDEX_FILE": str(index.file)}
+                place = Place(worktree.path, lock, git.filters(worktree.path) or (), where)
+                return _Saving(worktree, shared, entry, place, index).save(
                     storable(message).strip() or f"Work of {worktree.session_id}",
                     [*_below(worktree, leave_out)],
                     instructions,
@@ -97,16 +101,17 @@ class _Saving:
         changed = [path for path in (*status.changed, *overlooked) if path not in apart]
         choice = choose(changed, tracked.submodules, leave_out, self._look)
         self._look_again_at(overlooked)
-        is_new = self._put(choice, [*tracked.outside], [*self._texts(cleaned, status, tracked)])
+        is_new = self._put(choice, [*self._put_back(tracked), *self._texts(cleaned, status, tracked)])
         if is_new or (self._entry / "MERGE_HEAD").exists():
             self._commit(message)
             self._index.install()
-        left = (*choice.left_out, *self._in_submodules(tracked.submodules))
+        left = [*choice.left_out, *self._in_submodules(tracked.submodules)]
         commit = own_branch.follow(own, self._place)
         if status.commit != self._worktree.base and commit != self._worktree.base:
             names = [*_below(self._worktree, instructions)]
             commit = without_ours(self._worktree, self._shared, self._place, commit, message, leave_out, names)
-        return Saved(commit, commit != self._worktree.base, left)
+        named = tuple(LeftOut(storable(path), why) for path, why in left[:_MOST_LEFT_OUT])
+        return Saved(commit, commit != self._worktree.base, named)
 
     def _look(self, path: str) -> os.stat_result | None:
         try:
@@ -121,29 +126,43 @@ class _Saving:
 
     def _texts(
         self, cleaned: Sequence[Cleaned], status: Status, tracked: Tracked
-    ) -> Iterator[tuple[Cleaned, str | None]]:
+    ) -> Iterator[tuple[str, str, str | None]]:
         """The instructions files whose text without a block is another than git has of them, with its object."""
         for clean in cleaned:
             known = tracked.objects.get(clean.path)
             if clean.text is None:
                 if known is not None:
-                    yield clean, None
+                    yield clean.path, "0", None
                 continue
             if known == _object_of(clean.text, known) or (known is None and clean.path not in status.changed):
                 continue  # it is as git has it, or ignored
             asked = (*WITH_OBJECTS, "hash-object", "-w", "--stdin", f"--path={clean.path}")
             object_id = self._place.told(*asked, given=clean.text).strip()
             if object_id != known:
-                yield clean, object_id
+                yield clean.path, clean.mode, object_id
 
-    def _put(self, choice: Choice, outside: Sequence[str], texts: Sequence[tuple[Cleaned, str | None]]) -> bool:
+    def _put_back(self, tracked: Tracked) -> Iterator[tuple[str, str, str | None]]:
+        """What lies outside as it was where the worktree was made from, each file with its mode and object."""
+        if not tracked.outside:
+            return
+        base = git.committed_files(self._worktree.path, str(self._worktree.base), tracked.outside) or {}
+        for path in tracked.outside:
+            known = base.get(path)
+            if known is None:
+                yield path, "0", None
+            elif known.hash != tracked.objects.get(path):
+                yield path, "120000" if known.link else "100755" if known.executable else "100644", known.hash
+
+    def _put(self, choice: Choice, entries: Sequence[tuple[str, str, str | None]]) -> bool:
         """Have our index as the commit is to be; False when nothing had to be done."""
-        gone = [*choice.gone, *outside, *(clean.path for clean, object_id in texts if object_id is None)]
-        lines = [f"{clean.mode} {object_id}\t{clean.path}".encode() for clean, object_id in texts if object_id]
-        lines = [b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) for path in gone] + lines
+        nothing = "0" * len(str(self._worktree.base))
+        gone = [(path, "0", None) for path in choice.gone]
+        lines = [
+            f"{mode if object_id else 0} {object_id or nothing}\t".encode() + os.fsencode(path) + b"\0"
+            for path, mode, object_id in (*gone, *entries)
+        ]
         if lines:
-            given = b"".join(line + b"\0" for line in lines)
-            self._place.told("update-index", "-z", "--index-info", given=given)
+            self._place.told("update-index", "-z", "--index-info", given=b"".join(lines))
         if choice.put:
             given = b"".join(os.fsencode(path) + b"\0" for path in choice.put)
             asked = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")

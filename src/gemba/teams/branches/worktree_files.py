@@ -45,7 +45,7 @@ class Tracked(NamedTuple):
     outside: tuple[str, ...]  # it lies where nothing is committed from
     overlooked: tuple[str, ...]
     submodules: tuple[str, ...]
-    objects: Mapping[str, str]  # of the files that were asked for
+    objects: Mapping[str, str]  # of the files outside, and of those that were asked for
 
 
 class Choice(NamedTuple):
@@ -74,9 +74,10 @@ def read_tracked(told: str, leave_out: Sequence[str], wanted: Collection[str]) -
     outside, overlooked, submodules, objects = [], [], [], {}
     for line in told.split("\0")[:-1]:
         about, _, path = line.partition("\t")
-        if path in wanted:
+        is_outside = is_within(path, leave_out)
+        if is_outside or path in wanted:
             objects[path] = about.split(" ")[2]
-        if is_within(path, leave_out):
+        if is_outside:
             outside.append(path)
         elif about[2:8] == _SUBMODULE:
             submodules.append(path)
