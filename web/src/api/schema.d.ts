@@ -482,6 +482,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/consults/{id}/take-back/{idx}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo what an applied line did; it can be applied again */
+        post: operations["take_back_line"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/context": {
         parameters: {
             query?: never;
@@ -3502,6 +3519,15 @@ export interface components {
             $defs: Record<string, never>;
         };
         /**
+         * LineTakenBack
+         * @description A line that is applied no more, and all places that still are.
+         */
+        LineTakenBack: {
+            consult_id: string;
+            idx: number;
+            applied_idx: number[];
+        };
+        /**
          * MadeRule
          * @description A new rule, and how many asks of its wording wait already: it does not answer those.
          */
@@ -4007,11 +4033,13 @@ export interface components {
         };
         /**
          * PersonaList
-         * @description Those that can be consulted, and what is wrong with the files of others.
+         * @description Those that can be consulted, and what is wrong with the files of others; `notes` are of files that are used and
+         *         ask for something that they do not get.
          */
         PersonaList: {
             personas: components["schemas"]["PersonaRow"][];
             faults: components["schemas"]["PersonaFault"][];
+            notes: components["schemas"]["PersonaFault"][];
         };
         /**
          * PersonaRow
@@ -5004,7 +5032,7 @@ export interface components {
         };
         /**
          * UsageList
-         * @description The largest first; days, the newest.
+         * @description The largest first; days, the newest. `since` is the day of the first turn that told what it took.
          */
         UsageList: {
             /** @enum {unknown} */
@@ -5013,6 +5041,7 @@ export interface components {
             total: number;
             next_cursor: string | null;
             as_of: number;
+            since: string | null;
         };
         /**
          * UsageRow
@@ -5316,7 +5345,7 @@ export interface components {
         };
         /**
          * Perspective
-         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
+         * @description `[perspective]`: what it looks at, and how far its answer may go beyond the question. It has no authority.
          */
         "gemba.personas.persona.Perspective": {
             /** @default  */
@@ -6649,6 +6678,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsultDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_back_line: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                idx: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineTakenBack"];
                 };
             };
             /** @description Refused */
