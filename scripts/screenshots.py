@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs/images"
-PICTURES: dict[str, Literal["light", "dark"]] = {"inbox.png": "light", "inbox-dark.png": "dark"}
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Three cards, and small enough for a README.
 SIZE = {"width": 1280, "height": 1004}
+LOW = {"width": 1280, "height": 720}
 SCALE = 1.75
 
 
@@ -30,9 +31,27 @@ def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     with demo() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
-        for name, theme in PICTURES.items():
-            take(browser, address, theme, IMAGES / name)
+        for theme in THEMES:
+            ending = "-dark.png" if theme == "dark" else ".png"
+            with opened(browser, address, theme) as page:
+                picture(page, IMAGES / f"inbox{ending}")
+                page.set_viewport_size(LOW)
+                page.get_by_role("link", name="Board").first.click()
+                expect(page.locator(".item-card").first).to_be_visible()
+                picture(page, IMAGES / f"board{ending}")
+                recommend(page)
+                picture(page, IMAGES / f"coach{ending}")
         browser.close()
+
+
+def recommend(page: Page) -> None:
+    """An order of the epics, asked for and answered, with nothing of it applied."""
+    page.get_by_role("link", name="Coach").first.click()
+    page.get_by_role("button", name="Recommend order…").click()
+    page.get_by_role("button", name="Recommend an order of").click()
+    expect(page.get_by_role("button", name="Apply all")).to_be_visible()
+    expect(page.get_by_role("main").get_by_text("Running", exact=True)).to_have_count(0)
+    page.evaluate("window.scrollTo(0, 0)")
 
 
 @contextmanager
@@ -47,7 +66,8 @@ def demo() -> Iterator[str]:
         process.communicate()
 
 
-def take(browser: Browser, address: str, theme: Literal["light", "dark"], file: Path) -> None:
+@contextmanager
+def opened(browser: Browser, address: str, theme: Literal["light", "dark"]) -> Iterator[Page]:
     with browser.new_context(
         viewport=SIZE,  # type: ignore[arg-type]
         device_scale_factor=SCALE,
@@ -60,8 +80,12 @@ def take(browser: Browser, address: str, theme: Literal["light", "dark"], file: 
         expect(page.locator(".connection")).to_contain_text("Live")
         expect(page.locator(".card").first).to_be_visible()
         page.evaluate("document.fonts.ready")
-        page.screenshot(path=file)
-        print(f"{file.relative_to(ROOT)}: {file.stat().st_size // 1024} kB")
+        yield page
+
+
+def picture(page: Page, file: Path) -> None:
+    page.screenshot(path=file)
+    print(f"{file.relative_to(ROOT)}: {file.stat().st_size // 1024} kB")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases, revoking
+from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases, revoking, taking_back
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
 from gemba.personas.consults import persona_of
@@ -114,6 +114,7 @@ ACTIONS: tuple[Action, ...] = (
     *phases.ACTIONS,
     *consulting.ACTIONS,
     *applying.ACTIONS,
+    *taking_back.ACTIONS,
     *revoking.ACTIONS,
     *switching.ACTIONS,
     *beginning.ACTIONS,

@@ -89,6 +89,7 @@ NAMES = {
     "consult.started": "a persona is asked for advice, or its prompt was made and nothing else",
     "consult.lines": "lines of a consult came: those that were taken, and how many were not",
     "consult.applied": "somebody applied a line of a consult, or recorded that they did",
+    "consult.unapplied": "somebody took an applied line of a consult back; its change is undone",
     "consult.finished": "a consult is over: completed, failed, timed_out or cancelled; what it took",
     "consult.settled": "what a consult took was told after its end",
     "consult.closed": "nothing of a consult can be applied any more",

@@ -203,6 +203,29 @@ def test_all_are_applied_in_their_order_up_to_the_first_that_is_refused(desk: De
     retry_until(lambda: order_of(server, last) == 3)
 
 
+def test_all_that_were_applied_are_taken_back_with_one_key_or_one_by_one(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer
+) -> None:
+    desk = open_desk(sqlite_server, undo=30)
+    page, server = desk.page, desk.server
+    first, last = make_item(server, "First"), make_item(server, "Last")
+    id = begin(server, order_input(epic(first), epic(last, depends_on_epics=[first])))
+    ended(server, id)
+    desk.open(f"/consults/{id}")
+
+    page.get_by_role("button", name="Apply all 2").click()
+    expect(page.get_by_role("group", name="Last answer")).to_contain_text("2 lines are applied")
+    assert (order_of(server, first), order_of(server, last)) == (1, 2)
+    page.keyboard.press("u")
+    expect(page.get_by_role("group", name="Last answer")).to_contain_text("2 lines are taken back")
+    assert (order_of(server, first), order_of(server, last)) == (None, None)
+
+    ranked(page, 1).get_by_role("button", name="Apply").click()
+    ranked(page, 1).get_by_role("button", name="Take back").click()
+    expect(ranked(page, 1).get_by_role("button", name="Apply")).to_be_visible()
+    assert order_of(server, first) is None
+
+
 def test_what_somebody_else_did_first_is_told_at_the_line(desk: Desk) -> None:
     page, server = desk.page, desk.server
     base = make_item(server, "Base")

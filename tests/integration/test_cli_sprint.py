@@ -47,6 +47,7 @@ def test_a_sprint_is_planned_started_changed_and_closed(operator: Operator) -> N
     )
 
     assert "s-1" in operator.ok("usage", "--by", "session")
+    assert operator.ok("usage", "--by", "session").endswith(f"\nSince {made(operator, 'usage')['since']} (UTC).\n")
     assert "$0.50" in operator.ok("usage", "--by", "sprint")
     assert made(operator, "usage")["rows"][0]["tokens"] == 1_234
 

@@ -387,6 +387,73 @@ def test_fifty_who_apply_one_line_at_once_have_one_effect(app: App, api: Api) ->
     assert detail(api, id)["applied_idx"] == [1]
 
 
+def take_back(api: Api, id: str, idx: int | str, **headers: str) -> Answer:
+    return api.request("POST", f"/api/consults/{id}/take-back/{idx}", {}, **headers)
+
+
+def test_what_was_applied_is_taken_back_and_can_be_applied_again(app: App, api: Api) -> None:
+    first = make_epic(api, "Base")
+    api.request("PATCH", f"/api/work-items/{first}", {"user_order": 7})
+    id = begun(api, order_input(epic(first)))
+    app.see_to_consults()
+    apply(api, id, 1)
+
+    answer = take_back(api, id, 1, X_GEMBA_Confirm="back-1")
+
+    assert (answer.status, answer.json["applied_idx"], order_of(api, first)) == (200, [], 7)
+    assert detail(api, id)["applied"] == []
+    assert take_back(api, id, 1, X_GEMBA_Confirm="back-1").json == answer.json
+    again = take_back(api, id, 1)
+    assert (again.status, again.json["code"]) == (404, "not_applied")
+    assert apply(api, id, 1).status == 200
+    assert order_of(api, first) == 1
+    assert told(app, "consult.applied", "consult.unapplied") == [
+        *("consult.applied", "consult.unapplied", "consult.applied")
+    ]
+    assert audited(app)[-3:] == ["consult.applied", "consult.unapplied", "consult.applied"]
+    app.see_to_consults()
+    record = next(app.home.glob(f"persona/consults/*/{id}.json"))
+    assert msgspec.json.decode(record.read_bytes())["applied_idx"] == [1]
+
+
+def test_what_somebody_changed_since_is_not_taken_back(app: App, api: Api) -> None:
+    first = make_epic(api, "Base")
+    id = begun(api, order_input(epic(first)))
+    app.see_to_consults()
+    apply(api, id, 1)
+    api.request("PATCH", f"/api/work-items/{first}", {"title": "Ground"})
+
+    answer = take_back(api, id, 1)
+
+    assert (answer.status, answer.json["code"]) == (409, "changed_since")
+    assert (order_of(api, first), detail(api, id)["applied_idx"]) == (1, [1])
+
+
+def test_a_line_that_changed_nothing_takes_nothing_else_back(app: App, api: Api) -> None:
+    first = make_epic(api, "Base")
+    id = begun(api, order_input(epic(first)))
+    app.see_to_consults()
+    api.request("PATCH", f"/api/work-items/{first}", {"user_order": 1, "title": "Ground"})
+    apply(api, id, 1)
+
+    assert take_back(api, id, 1).status == 200
+    item = api.get(f"/api/work-items/{first}")
+    assert (item["title"], item["user_order"], detail(api, id)["applied_idx"]) == ("Ground", 1, [])
+
+
+def test_fifty_who_take_one_line_back_at_once_undo_one_change(app: App, api: Api) -> None:
+    first = make_epic(api, "Base")
+    api.request("PATCH", f"/api/work-items/{first}", {"user_order": 7})
+    id = begun(api, order_input(epic(first)))
+    app.see_to_consults()
+    apply(api, id, 1)
+
+    answers = at_once(50, lambda _: take_back(api, id, 1))
+
+    assert sorted(answer.status for answer in answers) == [200, *[404] * 49]
+    assert order_of(api, first) == 7
+
+
 def test_an_action_that_its_route_refuses_is_not_applied_and_can_be_tried_again(app: App, api: Api) -> None:
     id = begun(api, order_input(epic("not-there-yet")))
     app.see_to_consults()

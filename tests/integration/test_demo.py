@@ -441,6 +441,22 @@ def test_an_agent_hands_its_item_in_and_takes_the_next_that_is_ready(start_demo:
     assert taken["state"] in ("in_progress", "review")
 
 
+def test_what_an_agent_decided_alone_it_does_not_decide_again(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    alone = [turn for turn in load_stories()["tidy"].turn if isinstance(turn, Assumption)]
+
+    demo.hear("tidy", "Nothing is left to decide")
+
+    def texts() -> list[str]:
+        return sorted(
+            one["text"]
+            for one in demo.get("/api/assumptions?limit=100")["assumptions"]
+            if one["session_id"] == "tidy-1"
+        )
+
+    retry_until(lambda: texts() == sorted(turn.text for turn in alone), timeout=_PATIENCE)
+
+
 def test_the_demos_work_and_its_stories_fit_together() -> None:
     stories, work = load_stories(), {one.id: one for one in load_work().item}
 

@@ -134,6 +134,26 @@ def test_a_broken_file_is_named_with_its_line_and_the_rest_load(folder: Path) ->
     assert "not TOML" in found.faults[1].message
 
 
+@pytest.mark.parametrize("mode", ["on_trigger", "always"])
+def test_a_file_that_wants_to_speak_unasked_loads_and_is_named_with_its_line(folder: Path, mode: str) -> None:
+    (folder / "critic.toml").write_text(text_of(f'[perspective]\nvolunteer_mode = "{mode}"\n'))
+    (folder / "quiet.toml").write_text(text_of('[perspective]\nvolunteer_mode = "on_demand"\n'))
+
+    found = read(folder)
+
+    assert {"critic", "quiet"} <= found.by_id.keys()
+    assert found.faults == []
+    [note] = found.notes
+    assert (note.file, note.line) == ("critic.toml", 7)
+    assert note.message.startswith(
+        f"[perspective] volunteer_mode is {mode}: no persona is consulted without being asked"
+    )
+
+
+def test_the_shipped_personas_speak_when_they_are_asked() -> None:
+    assert {persona.perspective.volunteer_mode for persona in shipped().values()} == {"on_demand"}
+
+
 def test_where_a_shipped_ones_file_is_broken_the_shipped_one_keeps_its_purview_and_spends_nothing(folder: Path) -> None:
     (folder / "security.toml").write_text(text_of("colour = 1\n"))
 

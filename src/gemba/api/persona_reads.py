@@ -70,10 +70,12 @@ class PersonaView(PersonaRow, frozen=True, kw_only=True):
 
 
 class PersonaList(msgspec.Struct, frozen=True):
-    """Those that can be consulted, and what is wrong with the files of others."""
+    """Those that can be consulted, and what is wrong with the files of others; `notes` are of files that are used and
+    ask for something that they do not get."""
 
     personas: list[PersonaRow]
     faults: list[PersonaFault]
+    notes: list[PersonaFault]
 
 
 class PersonaFiguresQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,7 +148,8 @@ def personas(app: App, _query: Nothing) -> PersonaList:
     found = app.personas.by_id.values()
     with app.database.read() as connection:
         today = spending(connection, found, clock.now())
-    return PersonaList([_row(app, persona, today[persona.id]) for persona in found], app.personas.faults)
+    rows = [_row(app, persona, today[persona.id]) for persona in found]
+    return PersonaList(rows, app.personas.faults, app.personas.notes)
 
 
 def persona(app: App, _query: Nothing, *, id: str) -> PersonaView:

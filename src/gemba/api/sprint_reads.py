@@ -14,7 +14,7 @@ from gemba.sprints.holds import DispatchHold, read_holds
 from gemba.sprints.insights import Insights, InsightsQuery, read_days
 from gemba.sprints.sprint import SprintState
 from gemba.sprints.store import Sprint, SprintChange, SprintDetail, detail, get, list_changes, list_sprints
-from gemba.sprints.usage_view import By, UsageRow, list_usage
+from gemba.sprints.usage_view import By, UsageRow, first_day, list_usage
 
 
 class SprintQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,13 +56,14 @@ class SprintHistory(msgspec.Struct, frozen=True):
 
 
 class UsageList(msgspec.Struct, frozen=True):
-    """The largest first; days, the newest."""
+    """The largest first; days, the newest. `since` is the day of the first turn that told what it took."""
 
     by: By
     rows: list[UsageRow]
     total: int
     next_cursor: str | None
     as_of: int
+    since: str | None
 
 
 class HoldList(msgspec.Struct, frozen=True):
@@ -96,7 +97,8 @@ def usage(app: App, query: UsageQuery) -> UsageList:
     with app.database.read() as connection:
         as_of = last_event(connection)
         page = list_usage(connection, query.by, query.limit, before)
-    return UsageList(query.by, page.rows, page.total, seal_cursor(page.next), as_of)
+        since = first_day(connection)
+    return UsageList(query.by, page.rows, page.total, seal_cursor(page.next), as_of, since)
 
 
 def holds(app: App, _query: Nothing) -> HoldList:

@@ -153,6 +153,23 @@ def apply(folder: str | None, id: str, line: int, record_only: bool, as_json: bo
     tell(done, as_json, f"{verb} {line} of {done['consult_id']}: {action['verb']} {action['path']}")
 
 
+@command.command("take-back", short_help="Undo what an applied line did.")
+@click.argument("id", shell_complete=ids_of("consults", status="running,completed"))
+@click.argument("line", type=click.IntRange(0))
+@json_option
+@click.pass_obj
+def take_back(folder: str | None, id: str, line: int, as_json: bool) -> None:
+    """Undo what LINE of the consult ID did when it was applied; it can be applied again. What somebody changed since
+    stays as it is.
+
+    \b
+    Example:
+      gemba consult take-back 3fa9c1 1
+    """
+    done = act(folder, "consult", id, f"take-back/{line}", {})
+    tell(done, as_json, f"took back {line} of {done['consult_id']}")
+
+
 @command.command(short_help="Stop one that runs.")
 @click.argument("id", shell_complete=ids_of("consults", status="running,prepared"))
 @json_option

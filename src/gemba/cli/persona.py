@@ -49,9 +49,10 @@ def show_list(folder: str | None, limit: int = 200, as_json: bool = False) -> No
         return
     head = ("ID", "ROLE", "VARIETY", "PURVIEW", "TODAY", "SKILLS")
     print_table(head, [_line(row) for row in found["personas"]])
-    for fault in found["faults"]:
-        click.echo("\n" + click.style(showable(f"{fault['file']}:{fault['line']}"), fg="red"), nl=False)
-        click.echo(f": {showable(fault['message'])}")
+    for colour, kind in (("red", "faults"), ("yellow", "notes")):
+        for fault in found[kind]:
+            click.echo("\n" + click.style(showable(f"{fault['file']}:{fault['line']}"), fg=colour), nl=False)
+            click.echo(f": {showable(fault['message'])}")
 
 
 @command.command(short_help="Show one of them whole.")

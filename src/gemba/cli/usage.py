@@ -51,8 +51,8 @@ def command(folder: str | None, by: str, limit: int, cursor: str | None, as_json
     ]
     print_table((by.upper(), "TITLE", "TURNS", "IN", "OUT", "COST"), rows)
     shown, total = len(page["rows"]), page["total"]
-    if shown < total:
-        click.echo(f"\n{total} in all, {shown} shown.")
+    some = f"; {total} in all, {shown} shown" if shown < total else ""
+    click.echo(f"\nSince {page['since']} (UTC){some}.")
 
 
 def _cost(row: dict[str, Any]) -> str:

@@ -34,6 +34,7 @@ _TURN_SECONDS = (5.0, 12.0)  # between two turns
 _PATIENCE_SECONDS = 45.0  # between two looks of an agent that has something open and goes on
 _SLOWER, _SLOWEST = 1.6, 8.0  # each time all turns were lived through, so that a demo left alone calms down
 _LONGEST_NOTE = 200
+_NOTHING_LEFT = "Nothing is left to decide; looking at what you say to the decisions so far"
 _RAN_ANOTHER = "Ran what you wrote: {ran}"
 
 
@@ -95,11 +96,18 @@ class Agent:
             self._end(turn, self._do(turn))
 
     def _turns(self) -> Iterator[Turn]:
-        """Those that have not happened yet first; then all of them again and again, each time in another order."""
+        """Those that have not happened yet first; then all of them again and again, each time in another order. What an
+        agent decided alone it does not decide again; one that has nothing else left waits to be overturned."""
         yield from (turn for turn in self._story.turn if turn.minutes_ago is None and turn not in self._taken_up)
+        again = [turn for turn in self._story.turn if not isinstance(turn, Assumption)]
+        if not again:
+            self._say(_NOTHING_LEFT)
+            self._report("working", _NOTHING_LEFT)
         while True:
             self._slowness = min(self._slowness * _SLOWER, _SLOWEST)
-            yield from self._draw.sample(self._story.turn, len(self._story.turn))
+            yield from self._draw.sample(again, len(again))
+            if not again:
+                self._pause((_PATIENCE_SECONDS, _PATIENCE_SECONDS))
 
     def _work(self, turn: Turn) -> None:
         if not isinstance(turn, Approval):  # the hook tells of that command itself

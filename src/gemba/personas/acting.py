@@ -26,10 +26,11 @@ from gemba.skills.consult.suggested import SuggestedAction
 from gemba.store import rows
 from gemba.store.database import Transaction
 
+PERSONA = "persona:"  # before its id, in whose name it applies
+
 
 def actor_of(persona: Persona) -> str:
-    """In whose name it applies."""
-    return f"persona:{persona.id}"
+    return f"{PERSONA}{persona.id}"
 
 
 def lines_to_apply(connection: Connection, id: str) -> list[int]:

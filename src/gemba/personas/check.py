@@ -17,6 +17,7 @@ from gemba.personas.purview import ALWAYS_WATCHED
 from gemba.toml import Fault, nearest, quoted
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_UNASKED = ("on_trigger", "always")
 ID_RULE = "small letters, digits, - and _, at most 64 of them"
 
 
@@ -41,6 +42,15 @@ def faults_of(id: str, document: dict[str, Any], skills: Collection[str] | None)
         ("purview", "active_phases"),
     ):
         yield from _repeated(document, place)
+
+
+def notes_of(document: dict[str, Any]) -> Iterator[Fault]:
+    """What a file that loads asks for and does not get."""
+    perspective = document.get("perspective")
+    mode = perspective.get("volunteer_mode") if isinstance(perspective, dict) else None
+    if mode in _UNASKED:
+        words = f"volunteer_mode is {mode}: no persona is consulted without being asked, so it speaks as on_demand does"
+        yield Fault(("perspective", "volunteer_mode"), words)
 
 
 def _skill_faults(listed: Any, known: Collection[str] | None) -> Iterator[Fault]:

@@ -137,6 +137,14 @@ class LineApplied(msgspec.Struct, frozen=True):
     outcome: ConsultOutcome
 
 
+class LineTakenBack(msgspec.Struct, frozen=True):
+    """A line that is applied no more, and all places that still are."""
+
+    consult_id: str
+    idx: int
+    applied_idx: list[int]
+
+
 class NotListed(Invalid):
     """A persona is asked for a skill that is none of its own."""
 

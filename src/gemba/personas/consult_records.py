@@ -28,7 +28,9 @@ from gemba.store.patience import patiently
 _PAGE = 100
 _RETRY_SECONDS = 2.0
 # What changes which records must be on disk.
-_NEWS = Filter(frozenset({"consult.started", "consult.applied", "consult.finished", "consult.closed"}))
+_NEWS = Filter(
+    frozenset({"consult.started", "consult.applied", "consult.unapplied", "consult.finished", "consult.closed"})
+)
 
 log = structlog.get_logger("gemba.consults")
 

@@ -17,7 +17,7 @@ import msgspec
 from gemba import toml
 from gemba.config import Finding, Workspace, refused
 from gemba.errors import Invalid, NotFound, Unusable
-from gemba.personas.check import ID_RULE, faults_of, is_id
+from gemba.personas.check import ID_RULE, faults_of, is_id, notes_of
 from gemba.personas.persona import BudgetPolicy, Origin, Persona, PersonaFile
 from gemba.text import storable
 from gemba.toml import Place, nearest, quoted
@@ -38,10 +38,12 @@ class PersonaFault(msgspec.Struct, frozen=True):
 
 
 class Personas(msgspec.Struct, frozen=True):
-    """Every persona by its id, the shipped ones first; and what is wrong with the files of others."""
+    """Every persona by its id, the shipped ones first; what is wrong with the files of others; and what files that load
+    ask for and do not get."""
 
     by_id: dict[str, Persona] = {}
     faults: list[PersonaFault] = []
+    notes: list[PersonaFault] = []
 
     def find(self, id: str) -> Persona:
         """The one of that id; NotFound says which there are, and what is wrong with its file if there is one."""
@@ -58,11 +60,14 @@ def read_personas(workspace: Workspace, skills: Collection[str] | None = None) -
     """What can be used, and the faults of the rest. `skills` are the ids that there are; without them all are taken."""
     made = dict(shipped())
     faults: list[PersonaFault] = []
+    notes: list[PersonaFault] = []
     for path in _files(personas_folder(workspace), faults):
         id = path.stem
         origin: Origin = "replaced" if id in made else "workspace"
         try:
-            made[id] = parse_persona(_read(path), id, skills, path=path, origin=origin)
+            raw = _read(path)
+            made[id] = parse_persona(raw, id, skills, path=path, origin=origin)
+            notes += [PersonaFault(storable(path.name), each.line, each.message) for each in _notes(raw)]
         except Invalid as error:
             stands_in = _STANDS_IN if id in made else ""
             found: list[Finding] = error.extra["findings"]
@@ -73,7 +78,7 @@ def read_personas(workspace: Workspace, skills: Collection[str] | None = None) -
             continue
         if id in made:
             made[id] = msgspec.structs.replace(made[id], budget_policy=BudgetPolicy(), mutation_authority=None)
-    return Personas(made, faults)
+    return Personas(made, faults, notes)
 
 
 def personas_folder(workspace: Workspace) -> Path:
@@ -112,6 +117,12 @@ def parse_persona(
         findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
         raise refused(where, findings, "persona_invalid")
     return msgspec.convert(_cleaned({**document, "id": id, "origin": origin}), Persona)
+
+
+def _notes(raw: bytes) -> list[Finding]:
+    text, document = toml.load(raw)
+    lines = toml.places(text)
+    return [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in notes_of(document)]
 
 
 def _files(folder: Path, faults: list[PersonaFault]) -> list[Path]:

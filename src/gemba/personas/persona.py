@@ -62,7 +62,7 @@ class Personality(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Perspective(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority."""
+    """`[perspective]`: what it looks at, and how far its answer may go beyond the question. It has no authority."""
 
     statement: Sentence = ""
     triggers: Annotated[tuple[Word, ...], msgspec.Meta(max_length=50)] = ()

@@ -37,8 +37,8 @@ _TITLES: Final[dict[LayerName, str]] = {
 _VOLUNTEERS = {
     "never": "Speak when you are asked, and about that alone.",
     "on_demand": "Speak when you are asked.",
-    "on_trigger": "Speak when you are asked, and when one of these happened: {triggers}.",
-    "always": "Speak whenever you see something that belongs to your perspective.",
+    "on_trigger": "Speak when you are asked, and then also of these, where they happened: {triggers}.",
+    "always": "Speak when you are asked, and then of everything that belongs to your perspective.",
 }
 
 

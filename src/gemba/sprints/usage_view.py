@@ -53,6 +53,12 @@ def list_usage(connection: Connection, by: By, limit: int, before: tuple[int, st
     return Page([view(row, titles.get(row.key)) for row in page], total, following)
 
 
+def first_day(connection: Connection) -> str | None:
+    """Since when usage is counted: the day of the first turn that told."""
+    day: str | None = connection.execute(select(func.min(sums.c.key)).where(sums.c.kind == "day")).scalar()
+    return day
+
+
 def find_usage(connection: Connection, by: By, key: str) -> UsageRow | None:
     row = connection.execute(select(sums).where(sums.c.kind == by, sums.c.key == key)).first()
     return None if row is None else view(row, _titles(connection, by, [key]).get(key))

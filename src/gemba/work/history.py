@@ -93,6 +93,13 @@ def last_undoable(connection: Connection, id: str) -> Row[Any] | None:
     return connection.execute(mine.order_by(changes.c.number.desc()).limit(1)).first()
 
 
+def follows_from(connection: Connection, id: str, number: int, cause: Cause) -> bool:
+    """Whether an entry of an item's history is of that cause; what changed nothing left none."""
+    mine = (changes.c.item_id == id, changes.c.number == number)
+    row = connection.execute(select(changes.c.cause, changes.c.cause_id).where(*mine)).first()
+    return row is not None and (row.cause, row.cause_id) == (cause.kind, cause.id)
+
+
 def mark_undone(tx: Transaction, row: Row[Any], other: str | None) -> None:
     """Also the entry of the other item, where it is a change of two."""
     mine = (changes.c.item_id == row.item_id, changes.c.number == row.number)

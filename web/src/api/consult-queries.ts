@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { api, payload } from "./client";
 import { queryClient } from "./queries";
-import type { Consult, EpicOrderInput, LineApplied, NewConsult } from "./types";
+import type { Consult, EpicOrderInput, LineApplied, LineTakenBack, NewConsult } from "./types";
 
 /** The key of everything here. */
 export const CONSULTS = ["consults"] as const;
@@ -53,6 +53,11 @@ export async function startConsult(asked: Asked, confirmId: string) {
 export async function applyLine(id: string, idx: number, confirmId: string): Promise<LineApplied> {
   const params = { path: { id, idx: String(idx) }, header: confirm(confirmId) };
   return payload(await api.POST("/api/consults/{id}/apply/{idx}", { params, body: {} }));
+}
+
+export async function takeBackLine(id: string, idx: number, confirmId: string): Promise<LineTakenBack> {
+  const params = { path: { id, idx: String(idx) }, header: confirm(confirmId) };
+  return payload(await api.POST("/api/consults/{id}/take-back/{idx}", { params, body: {} }));
 }
 
 export async function cancelConsult(id: string, confirmId: string): Promise<Consult> {

@@ -482,6 +482,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/consults/{id}/take-back/{idx}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo what an applied line did; it can be applied again */
+        post: operations["take_back_line"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/context": {
         parameters: {
             query?: never;
@@ -1612,109 +1629,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/teams/{id}/messages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Messages on the bus of a team run: the latest, or those since one */
-        get: operations["messages"];
-        put?: never;
-        /** Post messages on the bus of a team run: one, or up to 500 at once */
-        post: operations["log_messages"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/teams/{id}/messages/ack": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Say how far somebody has read the messages of a team run */
-        post: operations["acknowledge_messages"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/teams/{id}/messages/broadcast": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Post a message that goes to everybody in a team run */
-        post: operations["broadcast_message"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/teams/{id}/messages/state": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What was reported of the tasks of a team run, merged by task */
-        get: operations["message_state"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/teams/{id}/messages/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Who has read how much in a team run, and what each said last */
-        get: operations["message_status"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/teams/{id}/messages/{number}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One message of a team run */
-        get: operations["message"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/usage": {
         parameters: {
             query?: never;
@@ -2060,18 +1974,6 @@ export interface components {
             body?: string | null;
             /** @default null */
             surfaces?: string[] | null;
-        };
-        /**
-         * AcknowledgeMessages
-         * @description Who has read, and up to which message; you, and up to the last one, unless it is said.
-         */
-        AcknowledgeMessages: {
-            /** @default null */
-            recipient?: string | null;
-            /** @default null */
-            up_to?: number | null;
-            /** @default null */
-            session_id?: string | null;
         };
         /**
          * AdviceFinding
@@ -2558,20 +2460,6 @@ export interface components {
             reason: string;
         };
         /**
-         * BroadcastMessage
-         * @description To everybody in the run.
-         */
-        BroadcastMessage: {
-            type: string;
-            summary: string;
-            /** @default null */
-            from?: string | null;
-            /** @default null */
-            data?: Record<string, never> | null;
-            /** @default null */
-            session_id?: string | null;
-        };
-        /**
          * BudgetPolicy
          * @description `[budget_policy]`: what a call and a day (UTC) may cost. Without the table it may spend nothing.
          */
@@ -2612,15 +2500,6 @@ export interface components {
             warn?: number | null;
             /** @default null */
             stop?: number | null;
-        };
-        /**
-         * BusStatus
-         * @description Who has read how much, and what each said last; of very many of a kind the first by name.
-         */
-        BusStatus: {
-            last: number;
-            recipients: components["schemas"]["RecipientStatus"][];
-            senders: components["schemas"]["SenderStatus"][];
         };
         /**
          * CandidateEpic
@@ -3037,11 +2916,6 @@ export interface components {
             item: components["schemas"]["NewItem"];
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
-        };
-        /** Decision */
-        Decision: {
-            decision: string;
-            reason: string;
         };
         /**
          * Delivery
@@ -3645,24 +3519,13 @@ export interface components {
             $defs: Record<string, never>;
         };
         /**
-         * LogMessages
-         * @description One message, or `messages`: all of them or none. `session_id` is the session of the agent that speaks.
+         * LineTakenBack
+         * @description A line that is applied no more, and all places that still are.
          */
-        LogMessages: {
-            /** @default null */
-            type?: string | null;
-            /** @default null */
-            summary?: string | null;
-            /** @default null */
-            from?: string | null;
-            /** @default coordinator */
-            to?: string;
-            /** @default null */
-            data?: Record<string, never> | null;
-            /** @default null */
-            messages?: components["schemas"]["NewMessage"][] | null;
-            /** @default null */
-            session_id?: string | null;
+        LineTakenBack: {
+            consult_id: string;
+            idx: number;
+            applied_idx: number[];
         };
         /**
          * MadeRule
@@ -3751,30 +3614,6 @@ export interface components {
             decided_at: string | null;
             decided_by: string | null;
             decision_reason: string | null;
-        };
-        /**
-         * MessageList
-         * @description Messages by their number, the lowest first; `last` is the run's last number. `more` is whether others fit, too:
-         *         after the last of these where `since` was given, else before the first.
-         */
-        MessageList: {
-            messages: components["schemas"]["MessageView"][];
-            last: number;
-            more: boolean;
-        };
-        /**
-         * MessageView
-         * @description A message. `known` is whether its type has a schema.
-         */
-        MessageView: {
-            id: number;
-            ts: string;
-            from: string;
-            to: string;
-            type: string;
-            known: boolean;
-            summary: string;
-            data: Record<string, never>;
         };
         /**
          * Metadata
@@ -3919,20 +3758,6 @@ export interface components {
             retro?: components["schemas"]["Retro"];
             /** @default {} */
             extras?: Record<string, never>;
-        };
-        /**
-         * NewMessage
-         * @description From whom, to whom, what it is, in a line, and the data that its type has.
-         */
-        NewMessage: {
-            type: string;
-            summary: string;
-            /** @default null */
-            from?: string | null;
-            /** @default coordinator */
-            to?: string;
-            /** @default null */
-            data?: Record<string, never> | null;
         };
         /**
          * NewRelation
@@ -4208,11 +4033,13 @@ export interface components {
         };
         /**
          * PersonaList
-         * @description Those that can be consulted, and what is wrong with the files of others.
+         * @description Those that can be consulted, and what is wrong with the files of others; `notes` are of files that are used and
+         *         ask for something that they do not get.
          */
         PersonaList: {
             personas: components["schemas"]["PersonaRow"][];
             faults: components["schemas"]["PersonaFault"][];
+            notes: components["schemas"]["PersonaFault"][];
         };
         /**
          * PersonaRow
@@ -4338,16 +4165,6 @@ export interface components {
             default_answer: string | null;
             default_option: number | null;
             verify: components["schemas"]["Verify"] | null;
-        };
-        /**
-         * Posted
-         * @description The numbers that the messages have; and those of their types that have no schema.
-         */
-        Posted: {
-            run_id: string;
-            first: number;
-            last: number;
-            unknown_types: string[];
         };
         /**
          * Precedent
@@ -4494,15 +4311,6 @@ export interface components {
             kind: string;
             text: string;
             items: string[];
-        };
-        /**
-         * RecipientStatus
-         * @description `seen` is its cursor: the last message that it has acknowledged.
-         */
-        RecipientStatus: {
-            name: string;
-            unread: number;
-            seen: number;
         };
         /**
          * Record
@@ -4823,12 +4631,6 @@ export interface components {
         Send: {
             text: string;
         };
-        /** SenderStatus */
-        SenderStatus: {
-            name: string;
-            messages: number;
-            last: components["schemas"]["MessageView"];
-        };
         /**
          * SessionInput
          * @description Something that is typed to an agent, and how far it got; `trouble` is why it did not.
@@ -5093,11 +4895,6 @@ export interface components {
          * @enum {unknown}
          */
         StartState: "claimed" | "done" | "failed" | "left" | "refused" | "started";
-        /** StateList */
-        StateList: {
-            states: components["schemas"]["TaskKnowledge"][];
-            more: boolean;
-        };
         /**
          * Submit
          * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
@@ -5157,20 +4954,6 @@ export interface components {
             on: boolean;
             /** @default null */
             agent_type?: string | null;
-        };
-        /**
-         * TaskKnowledge
-         * @description What was reported of a task, merged; `message_id` and `ts` are of the latest update.
-         */
-        TaskKnowledge: {
-            task_id: string;
-            ref: string | null;
-            key_findings: string[];
-            decisions: components["schemas"]["Decision"][];
-            files_modified: string[];
-            verification: ("peer-reviewed" | "self-validated" | "tested") | null;
-            message_id: number;
-            ts: string;
         };
         /**
          * Thresholds
@@ -5249,7 +5032,7 @@ export interface components {
         };
         /**
          * UsageList
-         * @description The largest first; days, the newest.
+         * @description The largest first; days, the newest. `since` is the day of the first turn that told what it took.
          */
         UsageList: {
             /** @enum {unknown} */
@@ -5258,6 +5041,7 @@ export interface components {
             total: number;
             next_cursor: string | null;
             as_of: number;
+            since: string | null;
         };
         /**
          * UsageRow
@@ -5561,7 +5345,7 @@ export interface components {
         };
         /**
          * Perspective
-         * @description `[perspective]`: what it looks at, and when it speaks up without being asked. It has no authority.
+         * @description `[perspective]`: what it looks at, and how far its answer may go beyond the question. It has no authority.
          */
         "gemba.personas.persona.Perspective": {
             /** @default  */
@@ -6894,6 +6678,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsultDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_back_line: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                idx: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LineTakenBack"];
                 };
             };
             /** @description Refused */
@@ -10090,318 +9922,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SprintDetail"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    messages: {
-        parameters: {
-            query?: {
-                from?: string;
-                to?: string;
-                type?: string;
-                since?: number;
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MessageList"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    log_messages: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description A new id for each new request; the same request sent again with the same id runs once. */
-                "X-GEMBA-Confirm": string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["LogMessages"];
-            };
-        };
-        responses: {
-            /** @description What it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Posted"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    acknowledge_messages: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description A new id for each new request; the same request sent again with the same id runs once. */
-                "X-GEMBA-Confirm": string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["AcknowledgeMessages"];
-            };
-        };
-        responses: {
-            /** @description What it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RecipientStatus"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    broadcast_message: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description A new id for each new request; the same request sent again with the same id runs once. */
-                "X-GEMBA-Confirm": string;
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BroadcastMessage"];
-            };
-        };
-        responses: {
-            /** @description What it is now */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Posted"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    message_state: {
-        parameters: {
-            query?: {
-                task_id?: string;
-                after?: string;
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StateList"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    message_status: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BusStatus"];
-                };
-            };
-            /** @description Refused */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Failed */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    message: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                number: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MessageView"];
                 };
             };
             /** @description Refused */

@@ -66,6 +66,7 @@ export type ConsultSummary = Schemas["ConsultSummary"];
 export type ConsultStatus = Schemas["ConsultStatus"];
 export type NewConsult = Schemas["NewConsult"];
 export type LineApplied = Schemas["LineApplied"];
+export type LineTakenBack = Schemas["LineTakenBack"];
 export type AppliedLine = Schemas["AppliedLine"];
 export type LineError = Schemas["LineError"];
 export type OrderLine =

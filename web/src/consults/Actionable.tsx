@@ -40,7 +40,12 @@ export function Actionable({ consult, applying, isOpen, idx, action, title, rank
       </p>
       <div className="bar line-deed">
         {applied !== undefined ? (
-          <Outcome applied={applied} action={action} />
+          <>
+            <Outcome applied={applied} action={action} />
+            {!applied.by.startsWith("persona:") && (
+              <TakeBackButton isPending={isPending} onTakeBack={() => applying.takeBack(idx)} />
+            )}
+          </>
         ) : (
           <>
             {isOpen && (
@@ -56,11 +61,11 @@ export function Actionable({ consult, applying, isOpen, idx, action, title, rank
           </>
         )}
       </div>
-      {error && applied === undefined && (
+      {error && (
         <p className="mark" data-tone="bad" role="alert">
           <Icon name="warn" />
           <span>
-            <strong>{problemOf(error)}.</strong> {plainText(explain(error))}
+            <strong>{applied === undefined ? problemOf(error) : "Not taken back"}.</strong> {plainText(explain(error))}
           </span>
         </p>
       )}
@@ -87,6 +92,16 @@ function ApplyButton({ words, isPending, onApply }: { words: string; isPending: 
     >
       {words}
       <Kbd>a</Kbd>
+    </button>
+  );
+}
+
+function TakeBackButton({ isPending, onTakeBack }: { isPending: boolean; onTakeBack: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useHandOverFocus(button, rowOf);
+  return (
+    <button ref={button} type="button" className="quiet" aria-disabled={isPending} onClick={onTakeBack}>
+      {isPending ? "Taking back…" : "Take back"}
     </button>
   );
 }

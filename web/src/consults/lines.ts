@@ -37,6 +37,11 @@ export function withApplied(consult: Consult, applied: AppliedLine, all: number[
   return { ...consult, applied_idx: all, applied: [...others, applied].sort((one, other) => one.idx - other.idx) };
 }
 
+/** A consult as it is once lines were taken back, until it is read again. */
+export function withoutApplied(consult: Consult, all: number[]): Consult {
+  return { ...consult, applied_idx: all, applied: consult.applied.filter(({ idx }) => all.includes(idx)) };
+}
+
 /** What an action does, in the words of somebody who would do it by hand. */
 export function actionWords({ verb, path, body }: SuggestedAction): string {
   const fields = body as Record<string, unknown>;

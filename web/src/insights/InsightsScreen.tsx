@@ -160,12 +160,14 @@ function Figures({ days }: { days: InsightDay[] }) {
 
 function UsageBySomething() {
   const [by, setBy] = useState<UsageBy>("epic");
-  const rows = useQuery(usageQuery(by)).data?.rows ?? [];
+  const { rows = [], since = null } = useQuery(usageQuery(by)).data ?? {};
   return (
     <section className="section" aria-labelledby="section-usage">
       <h2 id="section-usage" className="section-title">
         Usage
-        <span className="section-hint">what turns took, the most first</span>
+        <span className="section-hint">
+          {since === null ? "what turns took, the most first" : `what turns took since ${named(since)}, the most first`}
+        </span>
       </h2>
       <div className="filters">
         <select

@@ -120,7 +120,7 @@ function Why({ item }: { item: WorkItem }) {
       </p>
     );
   return (
-    <ul className="why" aria-label="Why it is not ready">
+    <ul className="item-why" aria-label="Why it is not ready">
       {explained.reasons.map((reason, index) => (
         <li key={index} className="mark" data-tone={reason.kind === "state" || reason.kind === "claimed" ? undefined : "warn"}>
           <Icon name={reason.kind === "claimed" ? "hand" : reason.kind === "state" ? "clock" : "gate"} />

@@ -62,6 +62,7 @@ const NAMES = [
   "consult.started",
   "consult.lines",
   "consult.applied",
+  "consult.unapplied",
   "consult.finished",
   "consult.closed",
   "phase.changed",

@@ -1,5 +1,6 @@
 /** The advisors: what they are for, what they answer for, what they may spend; what they hold; which files are wrong. */
 import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
 import { personasQuery, purviewsQuery } from "../api/persona-queries";
 import type { Hold, PersonaList } from "../api/types";
 import { linkToOne, linkWithin } from "../app/routes";
@@ -25,7 +26,8 @@ export function PersonasScreen() {
       </header>
       {isPending && <Skeletons count={3} label="Reading the personas" />}
       {isError && data === undefined && <ReadError what="The personas" error={error} onRetry={() => void refetch()} />}
-      {data && <Faults faults={data.faults} />}
+      {data && <Faults title="Files with a fault" faults={data.faults} />}
+      {data && <Faults title="Files that ask for more than they get" faults={data.notes} />}
       {purviews && <Held held={purviews.held} />}
       {data && (
         <ol className="cards" aria-label="Personas">
@@ -44,12 +46,13 @@ export function PersonasScreen() {
 }
 
 /** What is wrong with files: those personas do not answer as they say. */
-function Faults({ faults }: { faults: PersonaList["faults"] }) {
+function Faults({ title, faults }: { title: string; faults: PersonaList["faults"] }) {
+  const id = useId();
   if (faults.length === 0) return null;
   return (
-    <section className="section persona-faults" aria-labelledby="faults-title">
-      <h2 id="faults-title" className="section-title">
-        Files with a fault
+    <section className="section persona-faults" aria-labelledby={id}>
+      <h2 id={id} className="section-title">
+        {title}
       </h2>
       <ul className="rows">
         {faults.map(({ file, line, message }, place) => (

@@ -12,8 +12,8 @@ export const WEIGHTS: Record<PurviewView["authority"], string> = {
 const VOLUNTEERS: Record<NonNullable<Persona["perspective"]["volunteer_mode"]>, string> = {
   never: "speaks only when asked",
   on_demand: "speaks when asked",
-  on_trigger: "speaks when asked, and when something happens",
-  always: "speaks whenever it sees something",
+  on_trigger: "speaks when asked, also of what happened beside it",
+  always: "speaks when asked, of all that it sees",
 };
 
 export function volunteers({ volunteer_mode: mode }: Persona["perspective"]): string {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from gemba.collector import Paused
 from gemba.skills.advisor.facts import Facts, gather
 from gemba.skills.advisor.plan import Plan, choose
 from gemba.skills.advisor.wording import group_names, rationale, reasoning
@@ -33,6 +34,11 @@ _REASONS = {
 
 def advise(given: EpicOrderInput, workers: int | None = None) -> list[OrderLine]:
     """`workers` is how many agents work at once; where nobody knows, a few."""
+    with Paused():
+        return _advise(given, workers)
+
+
+def _advise(given: EpicOrderInput, workers: int | None) -> list[OrderLine]:
     facts = gather(given)
     plan = choose(given, facts, workers)
     recommendations = _recommendations(given, facts, plan)
