@@ -134,8 +134,9 @@ def begin_run(tx: Transaction, made: Prepared) -> RunView:
     pairs = [(before, task.id) for task in made.plan.tasks for before in task.blocked_by]
     if pairs:
         tx.insert_many(edges, [{"run_id": made.id, "blocker": one, "task": other} for one, other in pairs])
-    told = {"text": one_line(made.wanted.text, _TITLE), "tasks": len(made.plan.tasks), "by": tx.actor}
-    tx.emit(Draft("team.planned" if planned else "team.started", {**told, "agent": made.agent}, ref=made.id))
+    told: dict[str, Any] = {"text": one_line(made.wanted.text, _TITLE), "tasks": len(made.plan.tasks), "by": tx.actor}
+    told["agent"] = made.agent
+    tx.emit(Draft("team.planned", told, ref=made.id) if planned else Draft("team.started", told, ref=made.id))
     audit.record(tx, "team.planned" if planned else "team.started", made.id, told)
     bus.post(tx, made.id, COORDINATOR, "progress", f"planned {len(made.plan.tasks)} tasks", {}, recipient="all")
     return view_run(tx.connection, made.id)

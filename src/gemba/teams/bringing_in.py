@@ -28,7 +28,7 @@ from gemba.teams.gates import Gate
 from gemba.teams.handed_in import Work, read_work
 from gemba.teams.knowledge import CollectedArtifact, Exploration
 from gemba.teams.publishing import publish
-from gemba.teams.run import COORDINATOR
+from gemba.teams.run import BUILTIN, COORDINATOR
 from gemba.teams.tables import tasks
 from gemba.teams.task import TaskState
 
@@ -86,7 +86,8 @@ class BringingIn:
     def _end(
         self, tx: Transaction, row: Row[Any], work: Work, gate: Gate | None, merged: Merge, brought: Brought
     ) -> None:
-        published = publish(tx, row.run_id, row, work.document, brought.artifacts, brought.explored)
+        by = None if gate is None or gate.reviewer == BUILTIN else gate.reviewer
+        published = publish(tx, row.run_id, row, work.document, brought.artifacts, brought.explored, reviewer=by)
         bus.post(tx, row.run_id, row.owner, "state_update", f"{row.id} reports", published.state.as_data())
         reason = row.accepted
         if isinstance(merged, branches.Conflicts):

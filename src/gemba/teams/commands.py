@@ -23,7 +23,7 @@ from gemba.sessions import starting
 from gemba.store.database import Transaction
 from gemba.teams import bus, epics, finishing, graph, store
 from gemba.teams.affected import affected_by, lowest
-from gemba.teams.archive import Archived, ArchiveRun, archive
+from gemba.teams.archive import Archived, ArchiveRun, archive, bring_back
 from gemba.teams.claiming import BRING_IN
 from gemba.teams.deciding import withdraw_card
 from gemba.teams.gates import Dimension
@@ -171,6 +171,8 @@ def accept(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
 def anew(tx: Transaction, row: Row[Any], event: str, words: Sequence[str]) -> None:
     """Begin a task anew, and all behind it; the run goes on if it was over. The run is locked."""
     run = store.get_run(tx.connection, row.run_id)
+    if run.archived_at is not None:
+        bring_back(tx, run.id)
     if RunState(run.state) in (RunState.COMPLETED, RunState.COMPLETED_WITH_WARNINGS, RunState.FAILED):
         run = store.move_run(tx, run, "reopened", ended_at=None, report=None, trouble=None)
     said = [*store.words_of(row), *words]

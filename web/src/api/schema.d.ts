@@ -1629,6 +1629,399 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Team runs, newest first */
+        get: operations["teams"];
+        put?: never;
+        /** Plan a team run, and start it */
+        post: operations["begin_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One team run with all its tasks */
+        get: operations["team"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Seal a run's folder with a manifest; deletes nothing unasked */
+        post: operations["archive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/artifacts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An artifact of a team run */
+        get: operations["team_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a run and every session of it; what was done stays */
+        post: operations["cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say something to the tasks that it is about */
+        post: operations["feedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/improve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revise the task with the lowest score */
+        post: operations["improve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/knowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each task published, and who got it */
+        get: operations["team_knowledge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Messages on the bus of a team run: the latest, or those since one */
+        get: operations["messages"];
+        put?: never;
+        /** Post messages on the bus of a team run: one, or up to 500 at once */
+        post: operations["log_messages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/messages/ack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say how far somebody has read the messages of a team run */
+        post: operations["acknowledge_messages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/messages/broadcast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Post a message that goes to everybody in a team run */
+        post: operations["broadcast_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/messages/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was reported of the tasks of a team run, merged by task */
+        get: operations["message_state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/messages/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who has read how much in a team run, and what each said last */
+        get: operations["message_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/messages/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One message of a team run */
+        get: operations["message"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let what runs come to its end, and begin nothing new */
+        post: operations["pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused run go on */
+        post: operations["resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start what was planned */
+        post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/tasks/{task}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One task with every attempt at it */
+        get: operations["team_task"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/tasks/{task}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a task's work as it is, with a warning */
+        post: operations["accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/tasks/{task}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do a task once more */
+        post: operations["retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/tasks/{task}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give points to a task's work where a person reviews it */
+        post: operations["give_review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/tasks/{task}/revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a new version of a task, and redo what was built on it */
+        post: operations["revise"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/teams/{id}/tasks/{task}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Leave a task out, and all that depends on it */
+        post: operations["skip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/usage": {
         parameters: {
             query?: never;
@@ -1976,6 +2369,18 @@ export interface components {
             surfaces?: string[] | null;
         };
         /**
+         * AcknowledgeMessages
+         * @description Who has read, and up to which message; you, and up to the last one, unless it is said.
+         */
+        AcknowledgeMessages: {
+            /** @default null */
+            recipient?: string | null;
+            /** @default null */
+            up_to?: number | null;
+            /** @default null */
+            session_id?: string | null;
+        };
+        /**
          * AdviceFinding
          * @description Something that is so, and where it can be seen: ids, paths, addresses.
          */
@@ -2209,6 +2614,35 @@ export interface components {
             seals?: string[] | null;
         };
         /**
+         * ArchiveRun
+         * @description `remove`: the files of its folder are removed once the manifest is there; the database keeps everything.
+         */
+        ArchiveRun: {
+            /** @default false */
+            remove?: boolean;
+        };
+        /**
+         * Archived
+         * @description `folder` is where the manifest lies, in the workspace.
+         */
+        Archived: {
+            id: string;
+            archived_at: string;
+            removed: boolean;
+            folder: string;
+        };
+        /**
+         * ArtifactView
+         * @description What a task wrote down, as it was when the task was done.
+         */
+        ArtifactView: {
+            name: string;
+            task_id: string;
+            version: number;
+            digest: string;
+            content: string;
+        };
+        /**
          * Assumption
          * @description An assumption as the API, the page and the command line show it.
          */
@@ -2233,6 +2667,26 @@ export interface components {
             total: number;
             next_cursor: string | null;
             as_of: number;
+        };
+        /**
+         * Attempt
+         * @description As it is shown. `outcome` is what it came to: an event of the task, or `error`; none while it runs.
+         */
+        Attempt: {
+            number: number;
+            version: number;
+            attempt: number;
+            session_id: string;
+            dispatch_id: string;
+            turn: number;
+            handoff_id: string | null;
+            outcome: string | null;
+            gate: Record<string, never> | null;
+            checks: Record<string, never>[];
+            review: Record<string, never> | null;
+            trouble: string | null;
+            started_at: string;
+            ended_at: string | null;
         };
         /** Attention */
         Attention: {
@@ -2460,6 +2914,20 @@ export interface components {
             reason: string;
         };
         /**
+         * BroadcastMessage
+         * @description To everybody in the run.
+         */
+        BroadcastMessage: {
+            type: string;
+            summary: string;
+            /** @default null */
+            from?: string | null;
+            /** @default null */
+            data?: Record<string, never> | null;
+            /** @default null */
+            session_id?: string | null;
+        };
+        /**
          * BudgetPolicy
          * @description `[budget_policy]`: what a call and a day (UTC) may cost. Without the table it may spend nothing.
          */
@@ -2500,6 +2968,15 @@ export interface components {
             warn?: number | null;
             /** @default null */
             stop?: number | null;
+        };
+        /**
+         * BusStatus
+         * @description Who has read how much, and what each said last; of very many of a kind the first by name.
+         */
+        BusStatus: {
+            last: number;
+            recipients: components["schemas"]["RecipientStatus"][];
+            senders: components["schemas"]["SenderStatus"][];
         };
         /**
          * CandidateEpic
@@ -2917,6 +3394,11 @@ export interface components {
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
         };
+        /** Decision */
+        Decision: {
+            decision: string;
+            reason: string;
+        };
         /**
          * Delivery
          * @description Where the reply is. `none`: there is nothing to deliver.
@@ -2940,6 +3422,11 @@ export interface components {
             /** @default [] */
             executors?: components["schemas"]["Executor"][];
         };
+        /**
+         * Dimension
+         * @enum {unknown}
+         */
+        Dimension: "accuracy" | "completeness" | "consistency" | "depth";
         /**
          * Dismiss
          * @description Decline to answer; the asker is told so, with the reason if there is one.
@@ -3137,7 +3624,7 @@ export interface components {
             title: string;
             state: components["schemas"]["gemba.work.item.State"];
             ready: boolean;
-            reasons: components["schemas"]["Reason"][];
+            reasons: components["schemas"]["gemba.work.explain.Reason"][];
         };
         /**
          * ExportedWork
@@ -3230,6 +3717,32 @@ export interface components {
              * @enum {unknown}
              */
             rerun_commands?: "off" | "report" | "require";
+        };
+        /**
+         * GiveReview
+         * @description What a person gives a task's work: each dimension of 100, and a rating from 1 to 5 where it is discussed.
+         */
+        GiveReview: {
+            completeness: number;
+            consistency: number;
+            accuracy: number;
+            depth: number;
+            /** @default null */
+            rating?: number | null;
+            /** @default false */
+            critical?: boolean;
+            /** @default  */
+            note?: string;
+        };
+        /** Got */
+        Got: {
+            /** @enum {unknown} */
+            channel: "accumulator" | "artifact" | "exploration" | "state" | "wisdom";
+            ref: string;
+            source: string | null;
+            version: number;
+            attempt: number;
+            at: string;
         };
         /**
          * GrantState
@@ -3381,6 +3894,14 @@ export interface components {
             unknown_words?: components["schemas"]["UnknownWord"][];
         };
         /**
+         * Improve
+         * @description Which dimension; the one with the lowest score unless it is said.
+         */
+        Improve: {
+            /** @default null */
+            dimension?: components["schemas"]["Dimension"] | null;
+        };
+        /**
          * InputEnvelope
          * @description Everything a turn begins with.
          */
@@ -3528,6 +4049,26 @@ export interface components {
             applied_idx: number[];
         };
         /**
+         * LogMessages
+         * @description One message, or `messages`: all of them or none. `session_id` is the session of the agent that speaks.
+         */
+        LogMessages: {
+            /** @default null */
+            type?: string | null;
+            /** @default null */
+            summary?: string | null;
+            /** @default null */
+            from?: string | null;
+            /** @default coordinator */
+            to?: string;
+            /** @default null */
+            data?: Record<string, never> | null;
+            /** @default null */
+            messages?: components["schemas"]["NewMessage"][] | null;
+            /** @default null */
+            session_id?: string | null;
+        };
+        /**
          * MadeRule
          * @description A new rule, and how many asks of its wording wait already: it does not answer those.
          */
@@ -3614,6 +4155,30 @@ export interface components {
             decided_at: string | null;
             decided_by: string | null;
             decision_reason: string | null;
+        };
+        /**
+         * MessageList
+         * @description Messages by their number, the lowest first; `last` is the run's last number. `more` is whether others fit, too:
+         *         after the last of these where `since` was given, else before the first.
+         */
+        MessageList: {
+            messages: components["schemas"]["MessageView"][];
+            last: number;
+            more: boolean;
+        };
+        /**
+         * MessageView
+         * @description A message. `known` is whether its type has a schema.
+         */
+        MessageView: {
+            id: number;
+            ts: string;
+            from: string;
+            to: string;
+            type: string;
+            known: boolean;
+            summary: string;
+            data: Record<string, never>;
         };
         /**
          * Metadata
@@ -3760,6 +4325,20 @@ export interface components {
             extras?: Record<string, never>;
         };
         /**
+         * NewMessage
+         * @description From whom, to whom, what it is, in a line, and the data that its type has.
+         */
+        NewMessage: {
+            type: string;
+            summary: string;
+            /** @default null */
+            from?: string | null;
+            /** @default coordinator */
+            to?: string;
+            /** @default null */
+            data?: Record<string, never> | null;
+        };
+        /**
          * NewRelation
          * @description What the item is to another: the source of what has a `target`, the target of what has a `source`.
          */
@@ -3815,6 +4394,26 @@ export interface components {
             ends_at?: string | null;
             /** @default [] */
             item_ids?: string[];
+        };
+        /**
+         * NewTeam
+         * @description What is to be done. `agent`: the type of agent of tasks that name none; `plan`: roles and tasks in place of those
+         *         that the text is taken to ask for; `plan_only`: nothing begins before somebody says so.
+         */
+        NewTeam: {
+            text: string;
+            /** @default null */
+            epic_id?: string | null;
+            /** @default null */
+            agent?: string | null;
+            /** @default 5 */
+            max_roles?: number;
+            /** @default null */
+            plan?: Record<string, never> | null;
+            /** @default false */
+            plan_only?: boolean;
+            /** @default null */
+            settings?: components["schemas"]["RunSettings"] | null;
         };
         /**
          * NextTurn
@@ -4167,6 +4766,16 @@ export interface components {
             verify: components["schemas"]["Verify"] | null;
         };
         /**
+         * Posted
+         * @description The numbers that the messages have; and those of their types that have no schema.
+         */
+        Posted: {
+            run_id: string;
+            first: number;
+            last: number;
+            unknown_types: string[];
+        };
+        /**
          * Precedent
          * @description An earlier answer to a like question, with its source and why it is like.
          */
@@ -4205,6 +4814,21 @@ export interface components {
             found?: unknown;
             /** @default null */
             allowed?: unknown;
+        };
+        /**
+         * ProjectCommand
+         * @description A command of the project whose exit code is evidence at every gate of a task that changes code.
+         */
+        ProjectCommand: {
+            name: string;
+            run: string;
+            /**
+             * @default accuracy
+             * @enum {unknown}
+             */
+            dimension?: "accuracy" | "completeness" | "consistency" | "depth";
+            /** @default 300 */
+            seconds?: number;
         };
         /**
          * ProjectKnowledge
@@ -4247,6 +4871,15 @@ export interface components {
             note: string | null;
             /** @default null */
             seals?: string[] | null;
+        };
+        /** PublishedArtifact */
+        PublishedArtifact: {
+            name: string;
+            version: number;
+            digest: string;
+            size: number;
+            lines: number;
+            at: string;
         };
         /**
          * Purview
@@ -4304,13 +4937,13 @@ export interface components {
             unready?: components["schemas"]["Explanation"][] | null;
         };
         /**
-         * Reason
-         * @description `state`, `claimed`, `blocked` or `held`: a sentence, and the items that it names.
+         * RecipientStatus
+         * @description `seen` is its cursor: the last message that it has acknowledged.
          */
-        Reason: {
-            kind: string;
-            text: string;
-            items: string[];
+        RecipientStatus: {
+            name: string;
+            unread: number;
+            seen: number;
         };
         /**
          * Record
@@ -4556,29 +5189,70 @@ export interface components {
             gates: components["schemas"]["Gate"][];
         };
         /**
-         * RunView
-         * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
-         *         to a `headless` one. Once its worktree is released it has no folder, and a branch only if that stayed; `kept_as` is
-         *         the reference that has what was not committed. What it printed is there until it is cleared.
+         * RunList
+         * @description A page of runs, without their tasks.
          */
-        RunView: {
-            title: string;
-            backend: string;
-            headless: boolean;
-            folder: string | null;
+        RunList: {
+            runs: components["schemas"]["RunSummary"][];
+            total: number;
+            next_cursor: string | null;
+            as_of: number;
+        };
+        /**
+         * RunSettings
+         * @description How a run runs. `reviewer`: builtin, person, or a role of the plan, for the work of the others.
+         */
+        RunSettings: {
+            /** @default 8 */
+            max_parallel?: number;
+            /** @default builtin */
+            reviewer?: string;
+            /** @default [] */
+            commands?: components["schemas"]["ProjectCommand"][];
+            /** @default 0 */
+            task_seconds?: number;
+            /**
+             * @default keep
+             * @enum {unknown}
+             */
+            on_complete?: "archive" | "keep" | "merge";
+        };
+        /**
+         * RunState
+         * @enum {unknown}
+         */
+        RunState: "cancelled" | "completed" | "completed_with_warnings" | "failed" | "paused" | "planned" | "running";
+        /**
+         * RunSummary
+         * @description A run in a list. `states` counts its tasks by their state, `waits_for_you` what only a person lets go on.
+         */
+        RunSummary: {
+            id: string;
+            state: components["schemas"]["RunState"];
+            text: string;
+            epic_id: string | null;
+            agent: string;
+            tasks: number;
+            states: {
+                [key: string]: number;
+            };
+            waits_for_you: number;
             branch: string | null;
-            dispatch_id: string | null;
-            wanted: boolean;
-            started_by: string;
+            trouble: string | null;
+            created_by: string;
+            created_at: string;
             started_at: string | null;
             ended_at: string | null;
-            code: number | null;
-            signal: number | null;
-            trouble: string | null;
-            unsaved: components["schemas"]["Unsaved"] | null;
-            released_at: string | null;
-            kept_as: string | null;
-            cleared_at: string | null;
+            archived_at: string | null;
+            tokens: number;
+            cost_usd: number | null;
+        };
+        /**
+         * Said
+         * @description What is to be otherwise.
+         */
+        Said: {
+            text: string;
         };
         /**
          * Scope
@@ -4630,6 +5304,12 @@ export interface components {
         /** Send */
         Send: {
             text: string;
+        };
+        /** SenderStatus */
+        SenderStatus: {
+            name: string;
+            messages: number;
+            last: components["schemas"]["MessageView"];
         };
         /**
          * SessionInput
@@ -4687,7 +5367,7 @@ export interface components {
             /** @default null */
             close_reason?: string | null;
             /** @default null */
-            run?: components["schemas"]["RunView"] | null;
+            run?: components["schemas"]["gemba.sessions.session.RunView"] | null;
         };
         /**
          * SessionWorktree
@@ -4895,6 +5575,11 @@ export interface components {
          * @enum {unknown}
          */
         StartState: "claimed" | "done" | "failed" | "left" | "refused" | "started";
+        /** StateList */
+        StateList: {
+            states: components["schemas"]["TaskKnowledge"][];
+            more: boolean;
+        };
         /**
          * Submit
          * @description The end of a turn: its text with the block in it, or the envelope itself. `strict` refuses unknown fields.
@@ -4954,6 +5639,89 @@ export interface components {
             on: boolean;
             /** @default null */
             agent_type?: string | null;
+        };
+        /**
+         * TaskDetail
+         * @description A task with every attempt, newest first, and what was said to it.
+         */
+        TaskDetail: {
+            task: components["schemas"]["TaskView"];
+            words: string[];
+            attempts: components["schemas"]["Attempt"][];
+        };
+        /**
+         * TaskKnowledge
+         * @description What was reported of a task, merged; `message_id` and `ts` are of the latest update.
+         */
+        TaskKnowledge: {
+            task_id: string;
+            ref: string | null;
+            key_findings: string[];
+            decisions: components["schemas"]["Decision"][];
+            files_modified: string[];
+            verification: ("peer-reviewed" | "self-validated" | "tested") | null;
+            message_id: number;
+            ts: string;
+        };
+        /**
+         * TaskState
+         * @enum {unknown}
+         */
+        TaskState: "cancelled" | "claimed" | "completed" | "completed_with_warnings" | "failed" | "partial_completion" | "pending" | "running" | "skipped" | "verifying" | "waiting";
+        /**
+         * TaskTransfers
+         * @description What a task published, all versions of its artifacts among that, and what its turns were given.
+         */
+        TaskTransfers: {
+            task_id: string;
+            /** @default [] */
+            artifacts?: components["schemas"]["PublishedArtifact"][];
+            /** @default null */
+            ref?: string | null;
+            /** @default [] */
+            key_findings?: string[];
+            /** @default [] */
+            wisdom?: number[];
+            /** @default [] */
+            angles?: string[];
+            /** @default false */
+            accumulated?: boolean;
+            /** @default [] */
+            got?: components["schemas"]["Got"][];
+        };
+        /**
+         * TaskView
+         * @description A task as the API, the page and the command line show it.
+         */
+        TaskView: {
+            id: string;
+            owner: string;
+            prefix: string;
+            goal: string;
+            agent: string;
+            output: string;
+            chain: string;
+            inner_loop: boolean;
+            blocked_by: string[];
+            open_blockers: number;
+            state: components["schemas"]["TaskState"];
+            waiting_for: string | null;
+            version: number;
+            attempt: number;
+            errors: number;
+            session_id: string | null;
+            dispatch_id: string | null;
+            merged: string | null;
+            score: number | null;
+            gate: Record<string, never> | null;
+            reason: string | null;
+            revises: string | null;
+            escalation_id: string | null;
+            claimed_at: string | null;
+            started_at: string | null;
+            ended_at: string | null;
+            tokens: number;
+            cost_usd: number | null;
         };
         /**
          * Thresholds
@@ -5115,6 +5883,15 @@ export interface components {
             rollback?: unknown;
             /** @default null */
             verification?: unknown;
+        };
+        /**
+         * WhoKnowsWhat
+         * @description By task, in graph order; those that published nothing and got nothing are left out. `more`: not all is shown.
+         */
+        WhoKnowsWhat: {
+            run_id: string;
+            tasks: components["schemas"]["TaskTransfers"][];
+            more: boolean;
         };
         /** Withdraw */
         Withdraw: {
@@ -5374,6 +6151,79 @@ export interface components {
             findings: Record<string, never>[];
             summary: string | null;
             error: string | null;
+        };
+        /**
+         * RunView
+         * @description What Gemba started: where it works, and how it ended. `trouble` is why it could not be started; nobody can type
+         *         to a `headless` one. Once its worktree is released it has no folder, and a branch only if that stayed; `kept_as` is
+         *         the reference that has what was not committed. What it printed is there until it is cleared.
+         */
+        "gemba.sessions.session.RunView": {
+            title: string;
+            backend: string;
+            headless: boolean;
+            folder: string | null;
+            branch: string | null;
+            dispatch_id: string | null;
+            wanted: boolean;
+            started_by: string;
+            started_at: string | null;
+            ended_at: string | null;
+            code: number | null;
+            signal: number | null;
+            trouble: string | null;
+            unsaved: components["schemas"]["Unsaved"] | null;
+            released_at: string | null;
+            kept_as: string | null;
+            cleared_at: string | null;
+        };
+        /**
+         * Reason
+         * @description Why, for the record.
+         */
+        "gemba.teams.commands.Reason": {
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * RunView
+         * @description A run whole: how it was planned, and every task in graph order.
+         */
+        "gemba.teams.run.RunView": {
+            id: string;
+            state: components["schemas"]["RunState"];
+            text: string;
+            epic_id: string | null;
+            agent: string;
+            tasks: number;
+            states: {
+                [key: string]: number;
+            };
+            waits_for_you: number;
+            branch: string | null;
+            trouble: string | null;
+            created_by: string;
+            created_at: string;
+            started_at: string | null;
+            ended_at: string | null;
+            archived_at: string | null;
+            tokens: number;
+            cost_usd: number | null;
+            settings: components["schemas"]["RunSettings"];
+            analysis: Record<string, never>;
+            roles: Record<string, never>[];
+            report: string | null;
+            folder: string;
+            all_tasks: components["schemas"]["TaskView"][];
+        };
+        /**
+         * Reason
+         * @description `state`, `claimed`, `blocked` or `held`: a sentence, and the items that it names.
+         */
+        "gemba.work.explain.Reason": {
+            kind: string;
+            text: string;
+            items: string[];
         };
         /**
          * State
@@ -9922,6 +10772,1138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SprintDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    teams: {
+        parameters: {
+            query?: {
+                state?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    begin_run: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTeam"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    team: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    archive: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArchiveRun"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Archived"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    team_artifact: {
+        parameters: {
+            query?: {
+                version?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["gemba.teams.commands.Reason"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    feedback: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Said"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    improve: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Improve"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    team_knowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhoKnowsWhat"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    messages: {
+        parameters: {
+            query?: {
+                from?: string;
+                to?: string;
+                type?: string;
+                since?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    log_messages: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LogMessages"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Posted"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge_messages: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgeMessages"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecipientStatus"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    broadcast_message: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BroadcastMessage"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Posted"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_state: {
+        parameters: {
+            query?: {
+                task_id?: string;
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BusStatus"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["gemba.teams.commands.Reason"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_run: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    team_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["gemba.teams.commands.Reason"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["gemba.teams.commands.Reason"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    give_review: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GiveReview"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revise: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Said"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    skip: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["gemba.teams.commands.Reason"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["gemba.teams.run.RunView"];
                 };
             };
             /** @description Refused */
