@@ -48,6 +48,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   assumptions: AssumptionsScreen,
   memory: MemoryScreen,
   board: BoardScreen,
+  teams: lazyScreen("Teams", async () => (await import("../teams/TeamsScreen")).TeamsScreen),
   refine: RefineScreen,
   sprints: lazyScreen("Sprints", async () => (await import("../sprints/SprintsScreen")).SprintsScreen),
   insights: lazyScreen("Insights", async () => (await import("../insights/InsightsScreen")).InsightsScreen),
@@ -60,13 +61,14 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   health: HealthScreen,
 };
 
-const ONE_OF: Record<OneOfName, (props: { id: string }) => React.ReactNode> = {
+const ONE_OF: Record<OneOfName, (props: { id: string; part?: string }) => React.ReactNode> = {
   session: SessionScreen,
   escalation: EscalationScreen,
   handoff: HandoffScreen,
   dispatch: DispatchScreen,
   consult: ConsultScreen,
   item: ItemScreen,
+  team: lazyScreen("Team run", async () => (await import("../teams/TeamScreen")).TeamScreen),
   sprint: lazyScreen("Sprint", async () => (await import("../sprints/SprintScreen")).SprintScreen),
 };
 
@@ -84,7 +86,7 @@ function ScreenAt({ place }: { place: Place }) {
   if (place.name === null) return <NoSuchScreen />;
   if ("id" in place) {
     const One = ONE_OF[place.name];
-    return <One key={place.id} id={place.id} />;
+    return <One key={place.id} id={place.id} {...(place.part !== undefined && { part: place.part })} />;
   }
   const Screen = SCREENS[place.name];
   return <Screen />;

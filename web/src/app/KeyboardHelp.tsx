@@ -55,6 +55,19 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
     ],
   ],
   [
+    "Team run",
+    [
+      [["←", "→"], "From a task in the graph to what it waits for, to what waits for it"],
+      [["↑", "↓"], "To the task above, below"],
+      [["Enter"], "Open the task (Esc: close it)"],
+      [["1", "…", "4"], "In an opened task: accept, retry, revise or skip it, as it is numbered there"],
+      [["s"], "Start a run that is planned"],
+      [["p"], "Pause the run, or let it go on"],
+      [["f"], "Say something to the run (i: improve what has the lowest score)"],
+      [["c"], "Cancel the run, after a question (a: archive it when it is over)"],
+    ],
+  ],
+  [
     "While you type",
     [
       [["Enter"], "Send a reply"],

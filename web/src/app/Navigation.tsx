@@ -19,6 +19,7 @@ const ICONS: Record<RouteName, IconName> = {
   sessions: "terminal",
   coach: "coach",
   personas: "people",
+  teams: "graph",
   sprints: "burn",
   insights: "trend",
   answered: "check",
@@ -45,6 +46,7 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   personaInsights: "personas",
   item: "board",
   sprint: "sprints",
+  team: "teams",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

@@ -1,7 +1,7 @@
 /**
  * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
- * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult and work item has an address of
- * its own.
+ * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult, work item and team run has an
+ * address of its own, and each task of a run one below it.
  */
 import { useSyncExternalStore, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
@@ -25,6 +25,7 @@ export const ROUTES = {
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
   board: { path: "/board", title: "Board", key: "b", group: "plan" },
+  teams: { path: "/teams", title: "Teams", key: "k", group: "plan" },
   coach: { path: "/coach", title: "Coach", key: "o", group: "plan" },
   refine: { path: "/refine", title: "Refine", key: "e", group: "plan" },
   personas: { path: "/personas", title: "Personas", key: "l", group: "plan" },
@@ -54,6 +55,7 @@ const ONE_OF = {
   consult: "/consults/",
   item: "/items/",
   sprint: "/sprints/",
+  team: "/teams/",
 } as const;
 
 export type RouteName = keyof typeof ROUTES;
@@ -63,7 +65,7 @@ export type OneOfName = keyof typeof ONE_OF;
 /** Where one is: a screen, one thing that has an address of its own, or nowhere. */
 export type Place =
   | { name: RouteName | WithinName; title: string }
-  | { name: OneOfName; title: string; id: string }
+  | { name: OneOfName; title: string; id: string; part?: string }
   | { name: null; title: null };
 
 const listeners = new Set<() => void>();
@@ -86,8 +88,11 @@ function placeAt(pathname: string): Place {
   for (const [name, route] of Object.entries(WITHIN))
     if (route.path === path) return { name: name as WithinName, title: route.title };
   for (const [name, prefix] of Object.entries(ONE_OF)) {
-    const id = path.startsWith(prefix) ? decoded(path.slice(prefix.length)) : "";
-    if (id !== "") return { name: name as OneOfName, title: id, id };
+    const rest = path.startsWith(prefix) ? path.slice(prefix.length) : "";
+    const cut = name === "team" ? rest.indexOf("/") : -1;
+    const id = decoded(cut < 0 ? rest : rest.slice(0, cut));
+    const part = cut < 0 ? "" : decoded(rest.slice(cut + 1));
+    if (id !== "") return { name: name as OneOfName, title: part || id, id, ...(part !== "" && { part }) };
   }
   return { name: null, title: null };
 }
@@ -175,11 +180,15 @@ function pathOfOne(what: OneOfName, id: string): string {
   return ONE_OF[what] + encodeURIComponent(id.toWellFormed());
 }
 
+function isPlain(event: MouseEvent): boolean {
+  return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+}
+
 function link(path: string) {
   return {
     href: path,
     onClick: (event: MouseEvent) => {
-      if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+      if (!isPlain(event)) return;
       event.preventDefault();
       flushSync(() => visit(path));
       // A link inside a screen went with it: the focus goes where one has arrived.
@@ -198,6 +207,43 @@ export function linkWithin(screen: WithinName) {
 
 export function linkToOne(what: OneOfName, id: string) {
   return link(pathOfOne(what, id));
+}
+
+/** A task of a team run, opened beside the run: who clicks stays where they are on the screen. */
+export function linkToTask(run: string, task: string) {
+  const path = pathOfTask(run, task);
+  return {
+    href: path,
+    onClick: (event: MouseEvent) => {
+      if (!isPlain(event)) return;
+      event.preventDefault();
+      openTask(run, task);
+    },
+  };
+}
+
+export function openTask(run: string, task: string): void {
+  const path = pathOfTask(run, task);
+  // From one task to the next is one step: going back leads to the run.
+  const isWithin = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
+  if (isWithin) history.replaceState(history.state, "", path + location.search);
+  else history.pushState({ within: true } satisfies Visit, "", path + location.search);
+  tell();
+}
+
+/** From a task to its run, which is behind it. */
+export function closeTask(run: string): void {
+  history.replaceState(history.state, "", pathOfOne("team", run) + location.search);
+  tell();
+}
+
+function pathOfTask(run: string, task: string): string {
+  return `${pathOfOne("team", run)}/${encodeURIComponent(task.toWellFormed())}`;
+}
+
+/** Where a team is started for an epic. */
+export function linkToNewTeam(epic: string) {
+  return link(`${ROUTES.teams.path}?epic=${encodeURIComponent(epic.toWellFormed())}`);
 }
 
 /** A session, with what it asked brought into view. */

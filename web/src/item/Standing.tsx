@@ -8,7 +8,7 @@ import { MoveMenu } from "../board/MoveMenu";
 import { Offers } from "../board/Offers";
 import { offerToMoveBack, type Movable } from "../board/useMoves";
 import { STATES } from "../board/wording";
-import { linkToOne } from "../app/routes";
+import { linkToNewTeam, linkToOne } from "../app/routes";
 import { AskOnce } from "../sessions/AskOnce";
 import { refresh } from "../api/queries";
 import { ITEM } from "../api/work-queries";
@@ -80,6 +80,11 @@ export function Standing({ item }: { item: WorkItem }) {
               Claim
             </button>
           ))
+        )}
+        {item.kind === "epic" && !isOver && (
+          <a className="button" {...linkToNewTeam(item.id)}>
+            <Icon name="graph" /> Start a team…
+          </a>
         )}
       </div>
       <NotDone error={error} />

@@ -24,6 +24,7 @@ import { BACKLOG } from "../api/refine-queries";
 import { PERSONAS, PHASES } from "../api/persona-queries";
 import { PLANNING } from "../api/planning-queries";
 import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
+import { followTeams, TEAMS } from "../api/team-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
 import type { ServerEvent } from "../api/types";
@@ -39,6 +40,7 @@ const BURST_WINDOW = 60;
 /** From here on one read of the list is cheaper than many of single escalations. */
 const MANY = 6;
 const SIDE_WINDOW = 1_000;
+const TEAM_WINDOW = 120;
 const RUN_EVENTS = new Set([
   ...["input.wanted", "input.changed", "session_transition", "run.ended", "turn_ended"],
   ...["worktree.changed", "worktree.released", "transcript.removed"],
@@ -65,6 +67,11 @@ const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
 /** Lines show as they come. */
 const changedConsults = coalesce<string>(BURST_WINDOW, async (ids) => {
   await Promise.all([...ids].map((id) => refresh(consultQuery(id).queryKey)));
+});
+
+/** By event and what it is of: a run of many tasks is read once for all that changed meanwhile. */
+const changedTeams = coalesce<string>(TEAM_WINDOW, async (news) => {
+  await followTeams([...news]);
 });
 
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
@@ -118,6 +125,9 @@ function apply(message: Message): void {
   } else if (message.event.startsWith("sprint")) {
     changedSides(SPRINTS);
     changedSides(HELD);
+  } else if (message.event.startsWith("team.")) {
+    if (ref !== null) changedTeams(`${message.event} ${ref}`);
+    if (message.event !== "team.message") changedSides([...TEAMS, "list"]);
   } else if (message.event.startsWith("audit")) {
     changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
@@ -132,7 +142,7 @@ function apply(message: Message): void {
   } else if (message.event === "frame_dropped" || message.event === "unknown_hook") {
     changedSides(doctorQuery.queryKey);
   } else {
-    if (message.event === "usage_reported") for (const key of [SPRINTS, HELD, INSIGHTS]) changedSides(key);
+    if (message.event === "usage_reported") for (const key of [SPRINTS, HELD, INSIGHTS, TEAMS]) changedSides(key);
     if (message.event === "input.changed" && ref !== null)
       queryClient.setQueryData(inputQuery(ref).queryKey, payload as InputNews);
     if (session_id !== null && RUN_EVENTS.has(message.event)) changedRuns(session_id);
