@@ -1,0 +1,201 @@
+"""`gemba team watch`: a run, live, to its end; and how `gemba team start --wait` waits.
+
+Without a server this process does what a server does while it watches: it runs the team. A run does not die with its
+terminal: Ctrl-C ends the watching alone. Agents that are at work go on by themselves, and whoever watches, serves or
+works next takes the run up where it stood.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gemba.cli.door import Door, item_path, open_door
+from gemba.cli.show import json_option, local_time, print_json
+from gemba.cli.team_found import Run, complete_run, find_run, short
+from gemba.cli.team_picture import MARKS, state_mark
+from gemba.cli.team_reads import card_of
+from gemba.cli.team_text import AT_WORK, COLOURS, DONE, NEEDS_PERSON, OPEN, lines_of_wait, stands_still
+from gemba.errors import Unusable
+from gemba.text import one_line
+
+NEWS = "team.started,team.changed,team.task_changed,team.finished"
+_PAUSE_SECONDS = 0.5
+_LONGEST = 300
+
+Tell = Callable[[Door, dict[str, Any]], None]
+
+
+@click.command()
+@click.argument("run", required=False, shell_complete=complete_run())
+@click.option("--unattended", is_flag=True, help="End with 1 as soon as only a person could let it go on.")
+@json_option
+@click.pass_obj
+def command(folder: str | None, run: str | None, unattended: bool, as_json: bool) -> None:
+    """Follow RUN, a line a change, until it is over: exit 0 when it is completed, 1 otherwise.
+
+    Without a server this process runs the team meanwhile. Ctrl-C ends the watching and not the run: agents that are at
+    work go on, and `gemba team watch` or `gemba serve` takes it up again.
+
+    \b
+    Example:
+      gemba team watch 3fa9
+      gemba team watch --json | jq -r 'select(.task_id) | "\\(.task_id) \\(.state)"'
+    """
+    with open_door(folder) as door:
+        id = find_run(door, run)
+        seen = door.get("/api/teams", limit=1)["as_of"]
+        found = door.get(item_path("teams", id))
+    if found["state"] == "planned":
+        raise click.ClickException(
+            f"{id} is only planned; start it with: gemba team start --planned {short(id)} --wait"
+        )
+    if as_json:
+        _print_change({"at": found["created_at"], "event": "seen", **_of_run(found)})
+    else:
+        click.echo(_headline(found))
+    tell = (lambda _, event: _print_change(change_of(event))) if as_json else _echo
+    over = follow(folder, found, seen, tell, unattended=unattended)
+    if over["state"] in OPEN and unattended:
+        click.echo(f"gemba: {over['id']} waits for a person; see gemba team status {short(over['id'])}", err=True)
+    sys.exit(exit_code(over))
+
+
+def follow(folder: str | None, run: Run, seen: int, tell: Tell, *, unattended: bool = False) -> Run:
+    """The run as it is when it is over, or when unattended only a person could let it go on. What happens after the
+    event `seen` is told; a server that ends or starts meanwhile makes no difference."""
+    try:
+        while run["state"] in OPEN and not (unattended and stands_still(run)):
+            with open_door(folder) as door:
+                try:
+                    run, seen = _follow_door(door, run, seen, tell, unattended)
+                except Unusable as error:
+                    if error.code != "server_unreachable":
+                        raise
+            if run["state"] in OPEN and not (unattended and stands_still(run)):
+                click.echo("gemba: the server has ended; running the team without it", err=True)
+                time.sleep(_PAUSE_SECONDS)  # one that ends its streams and goes on must not be asked without end
+        # Whoever opens the workspace next writes what the run's folder lacks.
+        with open_door(folder) as door:
+            final: Run = door.get(item_path("teams", run["id"]))
+            return final
+    except KeyboardInterrupt:
+        id = short(run["id"])
+        how = f"it goes on with `gemba team watch {id}` or `gemba serve`, and ends with `gemba team cancel {id}`"
+        raise click.ClickException(f"{run['id']} is left as it stands; {how}") from None
+
+
+def _follow_door(door: Door, run: Run, seen: int, tell: Tell, unattended: bool) -> tuple[Run, int]:
+    with contextlib.closing(door.events(seen, NEWS)) as events:
+        for event in events:
+            seen = event.get("id", seen)
+            if not _is_of(run, event):
+                continue
+            tell(door, event)
+            if _may_end(event, unattended):
+                run = door.get(item_path("teams", run["id"]))
+                if run["state"] not in OPEN and event["name"] == "team.finished":
+                    break
+                if run["state"] in OPEN and unattended and stands_still(run):
+                    break
+    return run, seen
+
+
+def _is_of(run: Run, event: dict[str, Any]) -> bool:
+    of: str = str(event.get("ref") or "").partition("/")[0]
+    id: str = run["id"]
+    return of == id
+
+
+def _may_end(event: dict[str, Any], unattended: bool) -> bool:
+    name: str = event["name"]
+    if name == "team.task_changed":
+        state: str = event["payload"]["state"]
+        return unattended and state not in AT_WORK
+    return name != "team.started"
+
+
+def exit_code(run: Run) -> int:
+    return 0 if run["state"] in DONE else 1
+
+
+# ---- a change --------------------------------------------------------------------------------------------------------
+
+
+def change_of(event: dict[str, Any]) -> dict[str, Any]:
+    """A line for programs: the run, the task if it is one's, and where that stands now."""
+    run_id, _, task_id = str(event["ref"]).partition("/")
+    told = {"at": event["at"], "event": event["name"], "run_id": run_id, "task_id": task_id or None}
+    return {**event["payload"], **told, "move": event["payload"].get("event")}
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    return {"run_id": run["id"], "task_id": None, "state": run["state"], "states": run["states"], "move": None}
+
+
+def _print_change(change: dict[str, Any]) -> None:
+    print_json(change)
+
+
+def _headline(run: Run) -> str:
+    state = click.style(run["state"], fg=COLOURS[run["state"]])
+    return f"{run['id']}  {state}  {one_line(run['text'], 60)}"
+
+
+def line_of(event: dict[str, Any]) -> str | None:
+    """The same for people; nothing for what the next line tells better."""
+    payload, when = event["payload"], local_time(event["at"])
+    if event["name"] != "team.task_changed":
+        return _line_of_run(event, when)
+    state = payload["state"]
+    if payload["event"] == "claimed":
+        return None
+    waits = f" for {payload['waiting_for']}" if payload["waiting_for"] else ""
+    facts = [
+        f"attempt {payload['attempt']}" if payload["attempt"] > 1 and state == "running" else None,
+        f"version {payload['version']}" if payload["version"] > 1 else None,
+        None if payload["score"] is None or state in ("pending", "running", "verifying") else f"{payload['score']:g}",
+        payload["reason"],
+    ]
+    told = ", ".join(one_line(fact, _LONGEST) for fact in facts if fact)
+    words = click.style(f"{state}{waits}", fg=MARKS[state][1])
+    return f"{when}  {state_mark(state)} {payload['task_id']:<12}  {words}{f': {told}' if told else ''}"
+
+
+def _line_of_run(event: dict[str, Any], when: str) -> str | None:
+    state = event["payload"].get("state")
+    if event["name"] != "team.changed" or state is None:
+        return None
+    said = event["payload"].get("trouble") or ("feedback" if "feedback" in event["payload"] else "")
+    words = click.style(state, fg=COLOURS[state])
+    return f"{when}  {event['ref']}  {words}{f': {one_line(said, _LONGEST)}' if said else ''}"
+
+
+def echo_to(*, err: bool) -> Tell:
+    """Tells a change to people, and behind what waits for one the commands that answer it."""
+
+    def echo(door: Door, event: dict[str, Any]) -> None:
+        line = line_of(event)
+        if line is not None:
+            click.echo(line, err=err)
+        if event["name"] == "team.task_changed" and event["payload"]["state"] in NEEDS_PERSON:
+            _echo_ways(door, event, err)
+
+    return echo
+
+
+def _echo_ways(door: Door, event: dict[str, Any], err: bool) -> None:
+    run_id, _, task_id = str(event["ref"]).partition("/")
+    run = door.get(item_path("teams", run_id))
+    task = next((each for each in run["all_tasks"] if each["id"] == task_id), None)
+    if task is not None and task["state"] in NEEDS_PERSON:  # it may have been answered meanwhile
+        _, *ways = lines_of_wait(run, task, card_of(door, task))
+        click.echo("\n".join(line for line in ways if "  gemba " in line), err=err)
+
+
+_echo = echo_to(err=False)
