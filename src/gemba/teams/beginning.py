@@ -171,9 +171,9 @@ def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:
         "text": storable(made.wanted.text),
         "epic_id": made.wanted.epic_id,
         "agent": made.agent,
-        "settings": _json(made.settings),
-        "analysis": _json(made.analysis),
-        "roles": _json([_role(made, role.name) for role in made.plan.roles]),
+        "settings": store.json_of(made.settings),
+        "analysis": store.json_of(made.analysis),
+        "roles": store.json_of([_role(made, role.name) for role in made.plan.roles]),
         "branch": None if made.branch is None else made.branch.branch,
         "base": None if made.branch is None else made.branch.base,
         "tasks": many,
@@ -203,16 +203,12 @@ def _task_row(tx: Transaction, made: Prepared, at: int, task: PlanTask) -> dict[
         owner=task.owner,
         prefix=prefix,
         goal=storable(task.goal),
-        given=_json(task.options),
+        given=store.json_of(task.options),
         chain=task.chain,
         inner_loop=task.inner_loop,
-        blocked_by=_json(task.blocked_by),
+        blocked_by=store.json_of(task.blocked_by),
         open_blockers=len(task.blocked_by),
     )
-
-
-def _json(value: object) -> str:
-    return storable(msgspec.json.encode(value).decode())
 
 
 ACTIONS = (

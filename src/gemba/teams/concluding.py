@@ -26,7 +26,9 @@ from gemba.teams.turns import Turns
 from gemba.teams.verifying import Verifying
 
 # Codes of refusals that pass by themselves: limits of agents, of budgets, of folders that are busy.
-_PASSING = frozenset({"limit_reached", "budget_stop", "cap_reached", "worktree_busy", "paused", "session_lives"})
+_PASSING = frozenset(
+    {"limit_reached", "dispatch_held", "worktree_busy", "branch_busy", "branch_checked_out", "changed_meanwhile"}
+)
 _REST = 30 * clock.SECOND
 
 OVER: dict[str, Any] = {"next": "over"}

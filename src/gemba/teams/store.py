@@ -21,12 +21,18 @@ from gemba.teams.plan import TaskOptions
 from gemba.teams.run import RUN, RunSettings, RunState, check_id
 from gemba.teams.tables import edges, runs, tasks
 from gemba.teams.task import Position, TaskState, WaitingFor, move
+from gemba.text import storable
 
 AT_WORK = (TaskState.CLAIMED, TaskState.RUNNING, TaskState.VERIFYING)
 
 _options = msgspec.json.Decoder(TaskOptions)
 _settings = msgspec.json.Decoder(RunSettings)
 _strings = msgspec.json.Decoder(list[str])
+
+
+def json_of(value: object) -> str:
+    """A value as a column keeps it."""
+    return storable(msgspec.json.encode(value).decode())
 
 
 def ref_of(run_id: str, task_id: str) -> str:

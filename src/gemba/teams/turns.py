@@ -31,6 +31,7 @@ from gemba.sessions.worktrees import worktree
 from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, command_tasks, prompts, store
 from gemba.teams.artifacts import lay_down
+from gemba.teams.branches import prepare_artifacts
 from gemba.teams.loaded import Loaded, as_knowledge
 from gemba.teams.loading import load
 from gemba.teams.plan import PlanTask
@@ -130,7 +131,9 @@ class Turns:
             base = (
                 git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
             )
-        return worktree.make(self._workspace, self._tree(row), self._lives, base=base, into=run.branch).folder
+        made = worktree.make(self._workspace, self._tree(row), self._lives, base=base, into=run.branch)
+        prepare_artifacts(made)
+        return made.folder
 
     def _tree(self, row: Row[Any]) -> str:
         """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its
