@@ -22,6 +22,7 @@ from gemba.handoff.reference import reference_page
 from gemba.personas.consult import CONSULT
 from gemba.skills.consult.order_rules import RULES, WHOLE
 from gemba.sprints import sprint
+from gemba.teams import run, task
 from gemba.teams.measuring import ROWS
 from gemba.teams.message import TYPES
 from gemba.teams.roles import rules as role_rules
@@ -109,6 +110,14 @@ def consults() -> str:
 
 def starts() -> str:
     return f"```mermaid\n{START.diagram()}\n```\n"
+
+
+def teams() -> str:
+    return f"```mermaid\n{run.RUN.diagram()}\n```\n"
+
+
+def tasks() -> str:
+    return f"```mermaid\n{task.TASK.diagram()}\n```\n"
 
 
 def sprints() -> str:
@@ -206,6 +215,8 @@ BLOCKS = {
     "consults": consults,
     "starts": starts,
     "sprints": sprints,
+    "teams": teams,
+    "tasks": tasks,
     "messages": messages,
     "patterns": patterns,
     "roles": roles,

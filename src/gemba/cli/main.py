@@ -56,7 +56,7 @@ COMMANDS = {
     "refine": ("gemba.cli.refine", "See the backlog, and have items of it refined."),
     "phase": ("gemba.cli.phase", "Show or set the phase that the project is in."),
     "skills": ("gemba.cli.skills", "Show, check and begin skills of agents."),
-    "team": ("gemba.cli.team", "Team runs: what those who take part say to each other."),
+    "team": ("gemba.cli.team", "Team runs: started, watched, decided, by rule."),
     "roles": ("gemba.cli.roles", "Show, check and begin roles of teams."),
     "install-bridge": ("gemba.cli.install_bridge", "Put hooks into Claude Code's settings."),
     "attention": ("gemba.cli.attention", "Show what the asks of the last days cost."),

@@ -10,7 +10,7 @@ import click
 from gemba.cli.answer import standard_input
 from gemba.cli.door import item_path, open_door
 from gemba.cli.show import json_option, tell
-from gemba.cli.team_found import OPEN, complete_run, complete_words, find_run, parted, task_path
+from gemba.cli.team_found import OPEN, complete_run, complete_words, find_run, get_run, parted, task_path
 from gemba.cli.team_text import next_step
 
 DIMENSIONS = ("completeness", "consistency", "accuracy", "depth")
@@ -98,8 +98,14 @@ def improve(folder: str | None, words: tuple[str, ...], as_json: bool) -> None:
       gemba team improve 3fa9 depth
     """
     run, dimension = _run_and_dimension(words)
-    body = {} if dimension is None else {"dimension": dimension}
-    _to_run(folder, run, "improve", body, as_json, "revised what was lowest in {id}")
+    with open_door(folder) as door:
+        before = get_run(door, run)
+        done = door.post(item_path("teams", before["id"], "improve"), {"dimension": dimension} if dimension else {})
+        is_server = door.is_server
+    was = {task["id"]: task["version"] for task in before["all_tasks"]}
+    revised = next(task["id"] for task in done["all_tasks"] if task["version"] > was.get(task["id"], task["version"]))
+    what = f"{revised} of {done['id']} has a new version, for its {dimension or 'lowest score'}"
+    tell(done, as_json, _said(f"{what}{_begun_anew(done, revised)}", done, is_server))
 
 
 @click.command(short_help="Seal the folder of a run that is over.")

@@ -56,6 +56,10 @@ def find_run(door: Door, given: str | None) -> str:
     return str(found[0])
 
 
+def is_part_of_run(given: str) -> bool:
+    return _PART.fullmatch(given) is not None and not _RUN.fullmatch(given)
+
+
 def get_run(door: Door, given: str | None) -> Run:
     """The same, whole."""
     found: Run = door.get(item_path("teams", find_run(door, given)))

@@ -12,8 +12,9 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from gemba.cli.door import open_door
+from gemba.cli.door import Door, open_door
 from gemba.cli.show import body_lines, headline, json_option, labelled, local_time, print_json, print_table, tell
+from gemba.cli.team_found import find_run, is_part_of_run
 from gemba.errors import Invalid, Unusable
 from gemba.text import one_line, showable, storable
 
@@ -27,7 +28,7 @@ _data = click.option("--data", metavar="JSON", help="An object with what its typ
 
 @click.group()
 def command() -> None:
-    """Messages on the bus of a team run. RUN is its id.
+    """Messages on the bus of a team run. RUN is its id, or enough of it.
 
     \b
     Example:
@@ -130,7 +131,7 @@ def show_list(
     """
     query = {"from": sender, "to": recipient, "type": kind, "since": since, "limit": limit}
     with open_door(folder) as door:
-        page = door.get(_path(run), **query)
+        page = door.get(_path(door, run), **query)
     if as_json:
         print_json(page)
         return
@@ -155,7 +156,7 @@ def read(folder: str | None, run: str, number: int, as_json: bool) -> None:
       gemba team msg read team-3fa9c1d2e4b5 12
     """
     with open_door(folder) as door:
-        message = door.get(f"{_path(run)}/{number}")
+        message = door.get(f"{_path(door, run)}/{number}")
     if as_json:
         print_json(message)
         return
@@ -175,7 +176,7 @@ def status(folder: str | None, run: str, as_json: bool) -> None:
       gemba team msg status team-3fa9c1d2e4b5
     """
     with open_door(folder) as door:
-        found = door.get(f"{_path(run)}/status")
+        found = door.get(f"{_path(door, run)}/status")
     if as_json:
         print_json(found)
         return
@@ -209,7 +210,7 @@ def get_state(folder: str | None, run: str, task: str | None, after: str | None,
       gemba team msg get-state team-3fa9c1d2e4b5 IMPL-001 --json
     """
     with open_door(folder) as door:
-        page = door.get(f"{_path(run)}/state", task_id=task, after=after, limit=limit)
+        page = door.get(f"{_path(door, run)}/state", task_id=task, after=after, limit=limit)
     if as_json:
         print_json(page)
         return
@@ -247,14 +248,15 @@ def ack(folder: str | None, run: str, recipient: str | None, up_to: int | None, 
     tell(cursor, as_json, words)
 
 
-def _path(run: str) -> str:
-    # Never a path of its own: whatever else it is, it stands between two slashes.
-    return f"/api/teams/{quote(storable(run), safe='')}/messages"
+def _path(door: Door, run: str) -> str:
+    """A part of an id is looked up. Never a path of its own: whatever else it is, it stands between two slashes."""
+    id = find_run(door, run) if is_part_of_run(run) else run
+    return f"/api/teams/{quote(storable(id), safe='')}/messages"
 
 
 def _post(folder: str | None, run: str, verb: str, body: dict[str, Any]) -> Any:
     with open_door(folder) as door:
-        return door.post(f"{_path(run)}{verb}", _spoken(body))
+        return door.post(f"{_path(door, run)}{verb}", _spoken(body))
 
 
 def _spoken(body: dict[str, Any]) -> dict[str, Any]:
@@ -271,7 +273,7 @@ def _log_lines(folder: str | None, run: str, messages: list[_Message], as_json: 
         for start in range(0, len(messages), _AT_ONCE):
             part = messages[start : start + _AT_ONCE]
             try:
-                posted = door.post(_path(run), _spoken({"messages": part}))
+                posted = door.post(_path(door, run), _spoken({"messages": part}))
             except Invalid as error:
                 before = f"of {len(messages)} messages {start} are posted; then " if start else ""
                 raise Invalid(f"{before}{error.message}", code=error.code, pointer=error.pointer) from None

@@ -21,7 +21,7 @@ _MOST_ATTEMPTS = 20
 def lines_of_task(run_id: str, detail: dict[str, Any], artifacts: Sequence[dict[str, Any]]) -> list[str]:
     task = detail["task"]
     facts = [task["owner"], task["agent"], f"version {task['version']}", _score(task["score"]), cost_of(task)]
-    state = task["state"] if task["waiting_for"] is None else f"{task['state']} for {task['waiting_for']}"
+    state = task["state"] if task["waiting_for"] is None else f"{task['state']} ({task['waiting_for']})"
     lines = headline(state, MARKS[task["state"]][1], task["id"], facts)
     lines += labelled("goal:", task["goal"])
     for label, text in (

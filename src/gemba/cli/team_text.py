@@ -34,10 +34,10 @@ OPEN = ("planned", "running", "paused")
 _BAR = 20
 _MOST = 10  # tasks under one heading
 _DECISIONS = (
-    ("accept", "take its work as it is, with a warning"),
-    ("retry", "do it once more as it is"),
+    ("accept", "take it as it is"),
+    ("retry", "do it once more"),
     ("revise", "have it done otherwise"),
-    ("skip", "leave it out, and all that needs it"),
+    ("skip", "leave it out, and what needs it"),
 )
 
 
@@ -92,15 +92,20 @@ def _at_work(task: Task) -> list[str]:
 
 def _told(task: Task) -> list[str]:
     score = "" if task["score"] is None else f"{task['score']:g} of 100; "
-    told = task["reason"] or (lowest_of(task) if task["gate"] else "no reason was told")
+    told = task["reason"] or (_lowest(task) if task["gate"] else "no reason was told")
     return _entry(task, f"{task['state']}: {score}{told}")
 
 
-def lowest_of(task: Task) -> str:
+def _lowest(task: Task) -> str:
     gate = task["gate"]
     low = next(each for each in gate["dimensions"] if each["dimension"] == gate["lowest"])
-    failed = f" (failed: {', '.join(low['failed'])})" if low["failed"] else ""
-    return f"lowest: {gate['lowest']} with {low['score']:g}{failed}"
+    return f"lowest: {gate['lowest']} with {low['score']:g}{_failed(task)}"
+
+
+def _failed(task: Task) -> str:
+    """The checks that failed, of all dimensions, in brackets."""
+    names = [name for each in task["gate"]["dimensions"] for name in each["failed"]] if task["gate"] else []
+    return f" (failed: {', '.join(names)})" if names else ""
 
 
 def _next(task: Task) -> list[str]:
@@ -121,7 +126,7 @@ def lines_of_wait(run: Run, task: Task, card: dict[str, Any] | None) -> list[str
     name = f"{short(run['id'])} {task['id']}"
     if task["state"] == "partial_completion" or task["waiting_for"] == "decision":
         told = task["reason"] or "a decision"
-        lines = _entry(task, told if task["state"] == "waiting" or not task["gate"] else f"{told}; {lowest_of(task)}")
+        lines = _entry(task, f"{told}{_failed(task)}")
         options = [] if card is None else card["options"]
         ways = [(verb, words) for verb, words in _DECISIONS if not options or verb in options]
         return [*lines, *_commands([(f"gemba team {verb} {name}{_quoted(verb)}", words) for verb, words in ways])]
@@ -142,10 +147,11 @@ def _quoted(verb: str) -> str:
     return ' "…"' if verb == "revise" else ""
 
 
-def _commands(ways: Sequence[tuple[str, str]]) -> list[str]:
+def _commands(ways: Sequence[tuple[str, str]], indent: str = "        ") -> list[str]:
+    """Commands to copy, each with what it does where there is room for that."""
     wide = max(len(way) for way, _ in ways)
-    room = width() - 10 - wide
-    return [f"        {way:<{wide}}  {one_line(words, room) if room > 8 else ''}".rstrip() for way, words in ways]
+    room = width() - len(indent) - wide - 2
+    return [f"{indent}{way:<{wide}}  {one_line(words, room) if room > 8 else ''}".rstrip() for way, words in ways]
 
 
 def _ways_on(run: Run) -> list[str]:
@@ -160,8 +166,7 @@ def _ways_on(run: Run) -> list[str]:
         ways = [(f"gemba team report {id}", "what came of it")]
     if state != "planned":
         ways.append((f"gemba team show {id} [TASK]", "all of it, or one task with its scores"))
-    wide = max(len(way) for way, _ in ways)
-    return ["", *(f"  {way:<{wide}}  {words}" for way, words in ways)]
+    return ["", *_commands(ways, "  ")]
 
 
 def lines_of_run(run: Run) -> list[str]:
@@ -187,7 +192,7 @@ def lines_of_run(run: Run) -> list[str]:
 def _in_picture(task: Task) -> str:
     version = f", version {task['version']}" if task["version"] > 1 else ""
     score = "" if task["score"] is None else f" {task['score']:g}"
-    waits = f" for {task['waiting_for']}" if task["waiting_for"] else ""
+    waits = f" ({task['waiting_for']})" if task["waiting_for"] else ""
     return f"{task['state']}{waits}{score}{version}: {task['goal']}"
 
 

@@ -94,14 +94,15 @@ def _follow_door(door: Door, run: Run, seen: int, tell: Tell, unattended: bool) 
     with contextlib.closing(door.events(seen, NEWS)) as events:
         for event in events:
             seen = event.get("id", seen)
-            if not _is_of(run, event):
+            is_gap = "name" not in event  # something is no longer told, its end perhaps
+            if not is_gap and not _is_of(run, event):
                 continue
-            tell(door, event)
-            if _may_end(event, unattended):
+            if not is_gap:
+                tell(door, event)
+            if is_gap or _may_end(event, unattended):
                 run = door.get(item_path("teams", run["id"]))
-                if run["state"] not in OPEN and event["name"] == "team.finished":
-                    break
-                if run["state"] in OPEN and unattended and stands_still(run):
+                is_last = is_gap or event["name"] == "team.finished"
+                if is_last if run["state"] not in OPEN else unattended and stands_still(run):
                     break
     return run, seen
 
@@ -155,16 +156,20 @@ def line_of(event: dict[str, Any]) -> str | None:
     state = payload["state"]
     if payload["event"] == "claimed":
         return None
-    waits = f" for {payload['waiting_for']}" if payload["waiting_for"] else ""
+    waits = f" ({payload['waiting_for']})" if payload["waiting_for"] else ""
     facts = [
         f"attempt {payload['attempt']}" if payload["attempt"] > 1 and state == "running" else None,
         f"version {payload['version']}" if payload["version"] > 1 else None,
-        None if payload["score"] is None or state in ("pending", "running", "verifying") else f"{payload['score']:g}",
-        payload["reason"],
+        payload["reason"] or _score(payload),
     ]
     told = ", ".join(one_line(fact, _LONGEST) for fact in facts if fact)
     words = click.style(f"{state}{waits}", fg=MARKS[state][1])
     return f"{when}  {state_mark(state)} {payload['task_id']:<12}  {words}{f': {told}' if told else ''}"
+
+
+def _score(payload: dict[str, Any]) -> str | None:
+    is_judged = payload["score"] is not None and payload["state"] not in ("pending", "running", "verifying")
+    return f"{payload['score']:g} of 100" if is_judged else None
 
 
 def _line_of_run(event: dict[str, Any], when: str) -> str | None:
