@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gemba import git
+from gemba.store import open_files
 from gemba.text import storable
 
 MOST_FILES = 5_000  # of one snapshot
@@ -167,6 +168,8 @@ def _walk(folder: Path) -> tuple[list[str], bool]:
 
 
 def _chunks(path: Path, most: int) -> Iterator[bytes]:
+    if open_files.is_one(path.lstat()):
+        raise OSError(errno.EBUSY, "it is a database of ours")
     # Since somebody looked it may have become a link, or a pipe that would let us wait.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb", buffering=0) as file:

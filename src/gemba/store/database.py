@@ -50,7 +50,7 @@ from gemba import clock
 from gemba.errors import GembaError, Invalid, Unusable
 from gemba.event import Draft, Event
 from gemba.operators import OPERATOR
-from gemba.store import events
+from gemba.store import events, open_files
 
 _BUSY_SECONDS = 30
 _CLOSING_SECONDS = 2.0
@@ -401,9 +401,11 @@ def _sqlite_engine(url: URL) -> Engine:
 
 
 def _make_private(file: str) -> None:
-    """What agents ask is for this user's eyes; the journals take the file's mode."""
+    """What agents ask is for this user's eyes; the journals take the file's mode. One that is there is not opened: it
+    may be a database of this process already, see `open_files`."""
+    open_files.note(file)
     with contextlib.suppress(OSError):
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _set_pragmas(connection: sqlite3.Connection) -> None:
