@@ -61,6 +61,16 @@ def begin(
     tx.connection.execute(insert(attempts), row)
 
 
+BROUGHT_IN = frozenset({"passed", "passed_with_warnings", "accepted"})  # outcomes of work that is in the run's branch
+
+
+def leave(tx: Transaction, task: Row[Any], outcome: str) -> None:
+    """An attempt that nobody concluded is over, for what is said here."""
+    last = latest(tx.connection, task.run_id, task.id)
+    if last is not None and last.outcome is None:
+        change_latest(tx, task, outcome=outcome, ended_at=tx.now)
+
+
 def latest(connection: Connection, run_id: str, task_id: str) -> Row[Any] | None:
     mine = select(attempts).where(attempts.c.run_id == run_id, attempts.c.task_id == task_id)
     return connection.execute(mine.order_by(attempts.c.number.desc()).limit(1)).first()

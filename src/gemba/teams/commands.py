@@ -18,10 +18,10 @@ from gemba.errors import Conflict
 from gemba.event import Draft
 from gemba.flows import wanted
 from gemba.handoff import audit
+from gemba.sessions import inputs, starting
 from gemba.sessions import runs as session_runs
-from gemba.sessions import starting
 from gemba.store.database import Transaction
-from gemba.teams import bus, epics, finishing, graph, store
+from gemba.teams import attempts, bus, epics, finishing, graph, store
 from gemba.teams.affected import affected_by, lowest
 from gemba.teams.archive import Archived, ArchiveRun, archive, bring_back
 from gemba.teams.claiming import BRING_IN
@@ -30,6 +30,7 @@ from gemba.teams.gates import Dimension
 from gemba.teams.publishing import add_wisdom
 from gemba.teams.report import report_of
 from gemba.teams.run import COORDINATOR, RunState, RunView
+from gemba.teams.standing import typable
 from gemba.teams.tables import runs
 from gemba.teams.task import ENDED, TaskState, events_from
 from gemba.teams.view import view_run
@@ -185,6 +186,7 @@ def anew(tx: Transaction, row: Row[Any], event: str, words: Sequence[str]) -> No
     }
     fresh["version"] = row.version + (1 if event == "revised" else 0)
     for each in graph.begin_anew(tx, row, event, **fresh):
+        attempts.leave(tx, each, event if each.id == row.id else "outdated")
         _stop(tx, each)
         withdraw_card(tx, each, f"{row.id} begins anew")
     graph.put_chain(tx, row, 0, stopped=False)
@@ -235,9 +237,12 @@ _COMMANDS = {"retried": "retry", "revised": "revise", "skipped": "skip", "accept
 
 
 def _say(tx: Transaction, row: Row[Any], words: str) -> None:
-    """For the next turn of a task; what is at work hears it then."""
+    """For the next turn of a task, and at once to a session that can be typed to."""
     said = [*store.words_of(row), words][-50:]
     store.change_task(tx, row, words=msgspec.json.encode(said).decode())
+    living = typable(tx.connection, row.session_id) if S(row.state) is S.RUNNING else None
+    if living is not None:
+        inputs.send(tx, inputs.Send(words), id=living)
 
 
 def _stop(tx: Transaction, row: Row[Any]) -> None:

@@ -81,18 +81,23 @@ def begin_anew(tx: Transaction, row: Row[Any], event: str, **values: Any) -> lis
     states = {id: S(each.state) for id, each in known.items()}
     _refuse_lost_blocker(row, states)
     fresh: dict[str, Any] = {"ended_at": None, "lost_for": None, "escalation_id": None, "not_before": 0}
-    store.move_task(tx, row, event, **{**fresh, **values})
+    store.move_task(tx, row, event, **{**fresh, **_from_the_branch(row), **values})
     states[row.id], again = S.PENDING, [row]
     for each in _behind(tx, row):
         blockers = [states[blocker] for blocker in store.blockers_of(each)]
         how = _how_again(each, kept_back=any(state in LOST for state in blockers))
         if how is not None:
-            store.move_task(tx, each, how, **fresh)
+            store.move_task(tx, each, how, **fresh, **_from_the_branch(each), attempt=0, judged=0, errors=0)
             states[each.id] = S.PENDING
             again.append(each)
         _set_blockers(tx, each, sum(state not in DONE for state in blockers))
     _count(tx, row.run_id, sum(S(each.state) in ENDED for each in again))
     return again
+
+
+def _from_the_branch(row: Row[Any]) -> dict[str, Any]:
+    """What is in the run's branch is begun from there, with what others have brought in since."""
+    return {} if row.merged is None else {"merged": None, "commit_hash": None}
 
 
 def _how_again(row: Row[Any], *, kept_back: bool) -> str | None:

@@ -129,6 +129,14 @@ def _session(connection: Connection, session_id: str) -> tuple[bool, str]:
     return run.ended_at is not None, f"its session ended ({why}{code}) without handing over"
 
 
+def typable(connection: Connection, session_id: str | None) -> str | None:
+    """The session, if it lives and somebody can type to it."""
+    run = None if session_id is None else runs.find(connection, session_id)
+    if run is None or run.ended_at is not None or not run.wanted or runs.agent_of(run).headless:
+        return None
+    return session_id
+
+
 def _is_awaited(connection: Connection, session_id: str) -> bool:
     """A person is asked something that the agent asked before it ended."""
     mine = (escalations.c.session_id == session_id, ~escalations.c.resolved)

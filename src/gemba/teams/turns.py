@@ -36,6 +36,7 @@ from gemba.teams.loaded import Loaded, as_knowledge
 from gemba.teams.loading import load
 from gemba.teams.plan import PlanTask
 from gemba.teams.run import BUILTIN
+from gemba.teams.standing import typable
 from gemba.teams.task import TaskState
 from gemba.teams.transfers import record_transfers
 from gemba.text import one_line
@@ -140,10 +141,12 @@ class Turns:
         agent may live on."""
         with self._database.read() as connection:
             last = None if row.session_id is None else session_runs.find(connection, row.session_id)
-        if last is None:
+            attempt = attempts.latest(connection, row.run_id, row.id)
+        if last is None or attempt is None:
             return f"{row.run_id}.{row.id}"
         is_here = last.origin == self._database.surroundings["origin"]
-        return str(last.tree) if is_here and last.tree else f"{row.run_id}.{row.id}.{row.fence}"
+        is_past = attempt.outcome in attempts.BROUGHT_IN  # what is done anew begins where the team is now
+        return str(last.tree) if is_here and last.tree and not is_past else f"{row.run_id}.{row.id}.{row.fence}"
 
     def _agent(self, run: Row[Any], row: Row[Any]) -> Agent:
         agent: Agent = self._database.surroundings["agent"](store.options_of(row).agent or run.agent)
@@ -219,6 +222,7 @@ class Turns:
     ) -> None:
         changes: dict[str, Any] = {"session_id": session_id, "dispatch_id": dispatch.id, "attempt": row.attempt + 1}
         changes["started_at"] = row.started_at or tx.now
+        attempts.leave(tx, row, "released" if event else "next_turn")
         began = store.move_task(tx, row, event, **changes) if event else store.change_task(tx, row, **changes)
         attempts.begin(tx, began, session_id=session_id, dispatch_id=dispatch.id, turn=dispatch.turn, before=before)
 
@@ -268,26 +272,20 @@ def _plan_task(row: Row[Any]) -> PlanTask:
 def _goes_on(connection: Connection, row: Row[Any]) -> bool:
     """Whether its dispatch has another turn: one of this version that is not complete, or did not pass its gate."""
     last = attempts.latest(connection, row.run_id, row.id)
-    return row.dispatch_id is not None and last is not None and last.version == row.version and last.outcome != "passed"
+    is_same = last is not None and last.version == row.version and last.outcome not in attempts.BROUGHT_IN
+    return row.dispatch_id is not None and is_same
 
 
 def _living(connection: Connection, row: Row[Any], *, goes_on: bool) -> str | None:
     """The session that a turn is for without starting one: the task's own, else, where one session takes the tasks of a
     chain, that of the task before it, if this one waited for nothing else."""
     if goes_on:
-        return _if_lives(connection, row.session_id)
+        return typable(connection, row.session_id)
     before = store.blockers_of(row)
     if not row.inner_loop or len(before) != 1:
         return None
     other = store.get_task(connection, row.run_id, before[0])
-    return _if_lives(connection, other.session_id) if other.chain == row.chain else None
-
-
-def _if_lives(connection: Connection, session_id: str | None) -> str | None:
-    run = None if session_id is None else session_runs.find(connection, session_id)
-    if run is None or run.ended_at is not None or not run.wanted or session_runs.agent_of(run).headless:
-        return None
-    return session_id
+    return typable(connection, other.session_id) if other.chain == row.chain else None
 
 
 def _since(connection: Connection, row: Row[Any]) -> tuple[str, str]:

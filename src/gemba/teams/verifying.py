@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, select
 
+from gemba.errors import Conflict
 from gemba.handoff.handoffs import Handoff, view
 from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, branches, deciding, looking, reviewing, store
@@ -74,8 +75,11 @@ class Verifying:
             self._bringing_in.bring_in(claim, work, judged.gate, commit)
 
     def _save(self, work: Work) -> str | None:
-        if work.run.branch is None or work.tree is None:
+        if work.run.branch is None:
             return None
+        if work.tree is None:
+            told = f"the worktree of {work.task.id} is gone, and with it what was not saved"
+            raise Conflict(told, code="worktree_gone", found=work.task.id)
         return branches.save_work(work.tree, work.words).commit
 
     def _judged(self, claim: Claim, work: Work, commit: str | None) -> Judged | None:
