@@ -142,7 +142,9 @@ def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches
         f"Bring the work of {row.id} into the team's branch: both changed {files}. Run `git merge {run.branch}` in "
         "your folder, resolve the conflicts so that neither side's work is lost, and verify the result."
     )
-    added = graph.put_behind(tx, run, row, goal, commit_hash=row.commit_hash)
+    # A program would do the same once more: without one the built-in worker asks what to run.
+    options = msgspec.structs.replace(store.options_of(row), command=None, reviewers=())
+    added = graph.put_behind(tx, run, row, goal, options, commit_hash=row.commit_hash)
     said = {"task_id": row.id, "added": added.id, "files": list(clash.files[:50])}
     bus.post(tx, row.run_id, COORDINATOR, "progress", f"{row.id} conflicts with others: {added.id}", said)
     return f"its changes conflict with others' in {files}; {added.id} brings them in"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import Row, select
 
 from gemba.store.database import Transaction
@@ -51,7 +52,8 @@ def _hold(tx: Transaction, run: Row[Any], row: Row[Any], found: Consensus, said:
         deciding.ask(tx, row, f"{row.id} is held a second time", f"{found.reason}\n{said}", _OPTIONS)
         return
     goal = f"Revise the work of {row.id}, which is held: {found.reason}.\n{said}"[:4_000]
-    added = graph.put_behind(tx, run, row, goal, commit_hash=row.commit_hash)
+    options = msgspec.structs.replace(store.options_of(row), reviewers=())  # a person decides behind it
+    added = graph.put_behind(tx, run, row, goal, options, commit_hash=row.commit_hash)
     store.move_task(tx, row, "held", WaitingFor.DECISION, executor=None, reason=f"{reason}; {added.id} revises it")
 
 

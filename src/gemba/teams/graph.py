@@ -16,6 +16,7 @@ from gemba.errors import Conflict
 from gemba.store.database import Transaction
 from gemba.store.lists import among
 from gemba.teams import store
+from gemba.teams.plan import TaskOptions
 from gemba.teams.tables import chains, edges, runs, tasks
 from gemba.teams.task import DONE, ENDED, LOST, Dependent, Lost, TaskState, effects_of
 
@@ -149,7 +150,9 @@ def skip_if_kept_back(tx: Transaction, row: Row[Any]) -> Ended | None:
 # ---- in between ------------------------------------------------------------------------------------------------------
 
 
-def put_behind(tx: Transaction, run: Row[Any], row: Row[Any], goal: str, **values: Any) -> Row[Any]:
+def put_behind(
+    tx: Transaction, run: Row[Any], row: Row[Any], goal: str, options: TaskOptions, **values: Any
+) -> Row[Any]:
     """One more task of the same role, for what a task left to do: it waits for no more than that one did, and all that
     waits for that one waits for it too."""
     of_prefix = select(tasks.c.id).where(tasks.c.run_id == row.run_id, tasks.c.prefix == row.prefix)
@@ -165,7 +168,7 @@ def put_behind(tx: Transaction, run: Row[Any], row: Row[Any], goal: str, **value
         owner=row.owner,
         prefix=row.prefix,
         goal=goal,
-        given=row.given,
+        given=store.json_of(options),
         chain=row.chain,
         inner_loop=row.inner_loop,
         blocked_by=row.blocked_by,
