@@ -12,6 +12,7 @@ SCREENS = (
     ("s", "Sessions"),
     ("a", "Assumptions"),
     ("b", "Board"),
+    ("k", "Teams"),
     ("e", "Refine"),
     ("o", "Coach"),
     ("l", "Personas"),

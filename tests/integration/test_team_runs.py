@@ -374,7 +374,8 @@ def test_feedback_goes_to_the_tasks_that_it_names_and_to_the_decisions(team_floo
 
 
 def test_improve_revises_the_task_with_the_lowest_score(team_floor: TeamFloor) -> None:
-    thin = "mkdir -p .gemba/artifacts && printf '# RESEARCH-001\\n\\nDo the work of it\\n' > .gemba/artifacts/RESEARCH-001-report.md"
+    page = ".gemba/artifacts/RESEARCH-001-report.md"
+    thin = f"mkdir -p .gemba/artifacts && printf '# Do the work\\n\\nDone.\\n' > {page}"
     run_id = team_floor.begin(task("RESEARCH-001", run=thin), task("DRAFT-001"))
     team_floor.until_over(run_id)
 

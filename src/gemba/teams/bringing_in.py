@@ -131,7 +131,7 @@ def _goes_on(tx: Transaction, *, claim: Claim) -> bool:
     row = deciding.held(tx, claim)
     if row is None or row.state != TaskState.VERIFYING:
         return False
-    return discussing.discuss(tx, store.get_run(tx.connection, row.run_id), row)
+    return discussing.discuss(tx, row)
 
 
 def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches.Conflicts) -> str:
@@ -144,7 +144,7 @@ def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches
     )
     # A program would do the same once more: without one the built-in worker asks what to run.
     options = msgspec.structs.replace(store.options_of(row), command=None, reviewers=())
-    added = graph.put_behind(tx, run, row, goal, options, commit_hash=row.commit_hash)
+    added = graph.put_behind(tx, row, goal, options, commit_hash=row.commit_hash)
     said = {"task_id": row.id, "added": added.id, "files": list(clash.files[:50])}
     bus.post(tx, row.run_id, COORDINATOR, "progress", f"{row.id} conflicts with others: {added.id}", said)
     return f"its changes conflict with others' in {files}; {added.id} brings them in"

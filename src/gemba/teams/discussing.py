@@ -22,7 +22,7 @@ from gemba.text import one_line
 _OPTIONS = (ACCEPT, RETRY, REVISE, SKIP)
 
 
-def discuss(tx: Transaction, run: Row[Any], row: Row[Any]) -> bool:
+def discuss(tx: Transaction, row: Row[Any]) -> bool:
     """Whether the task goes on: nobody discussed it, or nobody holds it."""
     given = reviewing.ratings_of(tx.connection, row)
     if not given:
@@ -35,7 +35,7 @@ def discuss(tx: Transaction, run: Row[Any], row: Row[Any]) -> bool:
         if found.follows == "go_on_and_log":
             add_wisdom(tx, row.run_id, "issues", f"{row.id}: {found.reason}", author=COORDINATOR, task_id=row.id)
         return True
-    _hold(tx, run, row, found, "\n".join(f"- {each.reviewer} ({each.rating}): {each.note}" for each in given))
+    _hold(tx, row, found, "\n".join(f"- {each.reviewer} ({each.rating}): {each.note}" for each in given))
     return False
 
 
@@ -45,7 +45,7 @@ def _was_revised(tx: Transaction, row: Row[Any]) -> bool:
     return row.version > 1 or tx.connection.execute(behind.limit(1)).first() is not None
 
 
-def _hold(tx: Transaction, run: Row[Any], row: Row[Any], found: Consensus, said: str) -> None:
+def _hold(tx: Transaction, row: Row[Any], found: Consensus, said: str) -> None:
     attempts.change_latest(tx, row, outcome="held", ended_at=tx.now)
     reason = one_line(f"held by those who discuss it: {found.reason}", 300)
     if found.follows == "ask":
@@ -53,7 +53,7 @@ def _hold(tx: Transaction, run: Row[Any], row: Row[Any], found: Consensus, said:
         return
     goal = f"Revise the work of {row.id}, which is held: {found.reason}.\n{said}"[:4_000]
     options = msgspec.structs.replace(store.options_of(row), reviewers=())  # a person decides behind it
-    added = graph.put_behind(tx, run, row, goal, options, commit_hash=row.commit_hash)
+    added = graph.put_behind(tx, row, goal, options, commit_hash=row.commit_hash)
     store.move_task(tx, row, "held", WaitingFor.DECISION, executor=None, reason=f"{reason}; {added.id} revises it")
 
 

@@ -150,9 +150,7 @@ def skip_if_kept_back(tx: Transaction, row: Row[Any]) -> Ended | None:
 # ---- in between ------------------------------------------------------------------------------------------------------
 
 
-def put_behind(
-    tx: Transaction, run: Row[Any], row: Row[Any], goal: str, options: TaskOptions, **values: Any
-) -> Row[Any]:
+def put_behind(tx: Transaction, row: Row[Any], goal: str, options: TaskOptions, **values: Any) -> Row[Any]:
     """One more task of the same role, for what a task left to do: it waits for no more than that one did, and all that
     waits for that one waits for it too."""
     of_prefix = select(tasks.c.id).where(tasks.c.run_id == row.run_id, tasks.c.prefix == row.prefix)

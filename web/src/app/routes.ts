@@ -131,6 +131,8 @@ interface Visit {
   within: true;
   /** The card that was opened from here. */
   card?: string;
+  /** A task that was opened beside its run, which is one step back. */
+  task?: true;
 }
 
 const currentVisit = () => history.state as Partial<Visit> | null;
@@ -227,14 +229,21 @@ export function openTask(run: string, task: string): void {
   // From one task to the next is one step: going back leads to the run.
   const isWithin = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
   if (isWithin) history.replaceState(history.state, "", path + location.search);
-  else history.pushState({ within: true } satisfies Visit, "", path + location.search);
+  else history.pushState({ within: true, task: true } satisfies Visit, "", path + location.search);
   tell();
 }
 
-/** From a task to its run, which is behind it. */
+/** From a task to its run: back to it where one came from there. What part of the run is shown stays. */
 export function closeTask(run: string): void {
-  history.replaceState(history.state, "", pathOfOne("team", run) + location.search);
-  tell();
+  const path = pathOfOne("team", run) + location.search;
+  const show = () => {
+    history.replaceState(history.state, "", path);
+    tell();
+  };
+  if (currentVisit()?.task) {
+    addEventListener("popstate", show, { once: true });
+    history.back();
+  } else show();
 }
 
 function pathOfTask(run: string, task: string): string {

@@ -123,16 +123,18 @@ interface BoxProps {
 /** Drawn again only when its own task changed. */
 const TaskBox = memo(function TaskBox({ run, task, x, y, isCurrent, isChosen, onReach }: BoxProps) {
   const look = lookOf(task);
-  const tries = task.attempt > 1 ? `, try ${task.attempt}` : "";
+  const words = `${look.label}${task.attempt > 1 ? ` · try ${task.attempt}` : ""}`;
   const version = task.version > 1 ? `, version ${task.version}` : "";
-  const score = task.score === null ? "" : `, score ${points(task.score)}`;
+  const score = task.score === null ? "" : points(Math.floor(task.score));
+  // What is seen stands in the name as it is seen.
+  const seen = [task.id, score, words].filter((part) => part !== "").join(" ");
   const behind = task.blocked_by.length === 0 ? "" : `, after ${task.blocked_by.slice(0, 5).join(", ")}${task.blocked_by.length > 5 ? " and others" : ""}`;
   return (
     <g className="team-box" transform={`translate(${x} ${y})`} data-task={task.id} data-state={task.state} data-tone={look.tone}>
       <a
         {...linkToTask(run, task.id)}
         tabIndex={isCurrent ? 0 : -1}
-        aria-label={`${task.id}: ${look.label.toLowerCase()}${tries}${version}${score}${behind}`}
+        aria-label={`${seen}${version}${behind}`}
         aria-current={isChosen ? "true" : undefined}
         onFocus={() => onReach(task.id)}
       >
@@ -144,14 +146,14 @@ const TaskBox = memo(function TaskBox({ run, task, x, y, isCurrent, isChosen, on
         </g>
         <text x="38" y="23" className="box-id">
           {firstLine(task.id, 16)}
-        </text>
-        {task.score !== null && (
+        </text>{" "}
+        {score !== "" && (
           <text x={BOX.width - 10} y="23" className="box-score" textAnchor="end">
-            {points(Math.floor(task.score))}
+            {score}
           </text>
-        )}
+        )}{" "}
         <text x="38" y="42" className="box-words">
-          {firstLine(`${look.label}${task.attempt > 1 ? ` · try ${task.attempt}` : ""}`, 24)}
+          {words}
         </text>
       </a>
     </g>
