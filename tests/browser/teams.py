@@ -12,7 +12,8 @@ from tests.fixtures.servers import RunningServer
 ROLES = {"RESEARCH": "researcher", "IMPL": "developer", "TEST": "tester"}
 REPORT = (
     "# Report of {id}\n\n## Findings\n\nI looked at README.md and found that it has one heading. Do {id} was done"
-    " as asked, with evidence from the file itself.\n\n- the first thing\n- the second\n\n## Next\n\nNothing is open.\n{more}"
+    " as asked, with evidence from the file itself.\n\n- the first thing\n- the second\n\n"
+    "## Next\n\nNothing is open.\n{more}"
 )
 # Every check of consistency fails, nothing is changed, and what was asked for is not there.
 _POOR = "# Poor\n\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> z\nTODO: see ZZZ-999 and TEST-777, <placeholder>\n"
