@@ -50,7 +50,7 @@ class _Group(LazyGroup):
 def command(ctx: click.Context, as_json: bool) -> None:
     """Team runs: the engine owns the rules, and agents do the work.
 
-    RUN is the id of a run or enough of it, as 3fa9; it can be left out where only one run is open. Without a command
+    RUN is the id of a run or enough of it, as 3fa9; it can be left out where one run is under way. Without a command
     it is `status`.
 
     \b
