@@ -52,7 +52,8 @@ def plan_of(*tasks: Document) -> Document:
 RESEARCH = task("RESEARCH-001", "researcher")
 IMPL = task("IMPL-001", "developer", writes("IMPL-001", "echo hello > hello.txt"), ["RESEARCH-001"])
 TEST = task("TEST-001", "tester", after=["IMPL-001"])
-POOR = task("IMPL-001", "developer", writes("IMPL-001", words=("TODO",)))
+CRITERIA = ["the form validates passwords", "cookies expire"]
+POOR = task("IMPL-001", "developer", writes("IMPL-001", words=("TODO see src/nowhere.py",)), acceptance=CRITERIA)
 SLOW = "sleep 300"
 
 
@@ -144,6 +145,22 @@ def test_what_fails_its_gate_waits_for_a_decision_with_the_commands_that_answer_
     improved = served.ok("team", "improve", "depth")
     assert re.match(r"IMPL-001 of team-\w+ has a new version, for its depth; 1 task follows behind it\n$", improved)
     served.ok("team", "cancel")
+
+
+def test_what_an_agent_cannot_do_waits_for_an_answer_and_goes_on_with_it(alone: Operator) -> None:
+    there = alone.home.parent / "there"
+    plan = written(alone, task("IMPL-001", "developer", writes("IMPL-001", f"test -e {there} || exit 3")))
+
+    done = alone.run("team", "start", "Do it", "--plan", plan, "--wait", "--unattended")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    card = json.loads(alone.ok("inbox", "--json"))["escalations"][0]["id"]
+    assert f'        gemba answer {card[-6:]} "…"' in alone.ok("team")
+    assert "it cannot be retried; allowed: skip" in alone.refused("team", "retry", "impl-001")
+    there.touch()
+    alone.ok("answer", card, "it is there now")
+    assert "IMPL-001  answered; it goes on as soon as somebody takes it up" in alone.ok("team")
+    assert alone.run("team", "watch", "--unattended").returncode == 0
 
 
 def test_a_run_is_paused_skipped_cancelled_and_its_sessions_end(served: Operator) -> None:

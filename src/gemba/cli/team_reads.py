@@ -71,7 +71,7 @@ def _waiting(door: Door, run: Run) -> list[list[str]]:
 
 
 def card_of(door: Door, task: dict[str, Any], place: int = 0) -> dict[str, Any] | None:
-    """What a person was asked for a task; of a few, since each is a read of its own."""
+    """What a person was asked for a task; of the first few, since each is a read of its own."""
     if task["escalation_id"] is None or place >= _MOST_CARDS:
         return None
     try:

@@ -124,6 +124,8 @@ def _entry(task: Task, words: str) -> list[str]:
 def lines_of_wait(run: Run, task: Task, card: dict[str, Any] | None) -> list[str]:
     """What a task waits for, and the commands that let it go on; `card` is what was asked, if that is known."""
     name = f"{short(run['id'])} {task['id']}"
+    if is_answered(task, card):
+        return _entry(task, "answered; it goes on as soon as somebody takes it up")
     if task["state"] == "partial_completion" or task["waiting_for"] == "decision":
         told = task["reason"] or "a decision"
         lines = _entry(task, f"{told}{_failed(task)}")
@@ -141,6 +143,13 @@ def lines_of_wait(run: Run, task: Task, card: dict[str, Any] | None) -> list[str
     else:
         ways = [(f'gemba answer {id} "…"', "answer it")]
     return [*lines, *_commands([*ways, (f"gemba inbox {id}", "see all of it")])]
+
+
+def is_answered(task: Task, card: dict[str, Any] | None) -> bool:
+    """Whether what a task waited for is decided, and only the engine has still to go on with it."""
+    if card is None:
+        return task["escalation_id"] is None
+    return card["resolution"] is not None
 
 
 def _quoted(verb: str) -> str:

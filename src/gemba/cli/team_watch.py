@@ -20,7 +20,7 @@ from gemba.cli.show import json_option, local_time, print_json
 from gemba.cli.team_found import Run, complete_run, find_run, short
 from gemba.cli.team_picture import MARKS, state_mark
 from gemba.cli.team_reads import card_of
-from gemba.cli.team_text import AT_WORK, COLOURS, DONE, NEEDS_PERSON, OPEN, lines_of_wait, stands_still
+from gemba.cli.team_text import AT_WORK, COLOURS, DONE, NEEDS_PERSON, OPEN, is_answered, lines_of_wait, stands_still
 from gemba.errors import Unusable
 from gemba.text import one_line
 
@@ -70,16 +70,18 @@ def follow(folder: str | None, run: Run, seen: int, tell: Tell, *, unattended: b
     """The run as it is when it is over, or when unattended only a person could let it go on. What happens after the
     event `seen` is told; a server that ends or starts meanwhile makes no difference."""
     try:
-        while run["state"] in OPEN and not (unattended and stands_still(run)):
+        while True:
             with open_door(folder) as door:
                 try:
-                    run, seen = _follow_door(door, run, seen, tell, unattended)
+                    is_done, seen = _follow_door(door, run, seen, tell, unattended)
                 except Unusable as error:
                     if error.code != "server_unreachable":
                         raise
-            if run["state"] in OPEN and not (unattended and stands_still(run)):
-                click.echo("gemba: the server has ended; running the team without it", err=True)
-                time.sleep(_PAUSE_SECONDS)  # one that ends its streams and goes on must not be asked without end
+                    is_done = False
+            if is_done:
+                break
+            click.echo("gemba: the server has ended; running the team without it", err=True)
+            time.sleep(_PAUSE_SECONDS)  # one that ends its streams and goes on must not be asked without end
         # Whoever opens the workspace next writes what the run's folder lacks.
         with open_door(folder) as door:
             final: Run = door.get(item_path("teams", run["id"]))
@@ -90,21 +92,37 @@ def follow(folder: str | None, run: Run, seen: int, tell: Tell, *, unattended: b
         raise click.ClickException(f"{run['id']} is left as it stands; {how}") from None
 
 
-def _follow_door(door: Door, run: Run, seen: int, tell: Tell, unattended: bool) -> tuple[Run, int]:
+def _follow_door(door: Door, run: Run, seen: int, tell: Tell, unattended: bool) -> tuple[bool, int]:
+    """Whether there is nothing more to wait for, and which event was the last; false when the door is gone."""
+    if _is_enough(door, run, unattended):
+        return True, seen
     with contextlib.closing(door.events(seen, NEWS)) as events:
         for event in events:
             seen = event.get("id", seen)
-            is_gap = "name" not in event  # something is no longer told, its end perhaps
-            if not is_gap and not _is_of(run, event):
-                continue
-            if not is_gap:
+            if "name" in event:
+                if not _is_of(run, event):
+                    continue
                 tell(door, event)
-            if is_gap or _may_end(event, unattended):
-                run = door.get(item_path("teams", run["id"]))
-                is_last = is_gap or event["name"] == "team.finished"
-                if is_last if run["state"] not in OPEN else unattended and stands_still(run):
-                    break
-    return run, seen
+                if not _may_end(event, unattended):
+                    continue
+            # What has no name is a gap: something is no longer told, the run's end perhaps.
+            if _is_enough(door, run, unattended, is_over=event.get("name") != "team.task_changed"):
+                return True, seen
+    return False, seen
+
+
+def _is_enough(door: Door, run: Run, unattended: bool, *, is_over: bool = True) -> bool:
+    """`is_over`: also when the run is over; behind its last task's end that is still to be told."""
+    now: Run = door.get(item_path("teams", run["id"]))
+    return is_over if now["state"] not in OPEN else unattended and needs_person(door, now)
+
+
+def needs_person(door: Door, run: Run) -> bool:
+    """Whether nothing of a run moves before a person does something: what is answered already does."""
+    waiting = [task for task in run["all_tasks"] if task["state"] in NEEDS_PERSON]
+    if run["state"] == "running" and waiting:
+        return stands_still(run) and not any(is_answered(task, card_of(door, task)) for task in waiting)
+    return stands_still(run)
 
 
 def _is_of(run: Run, event: dict[str, Any]) -> bool:
@@ -114,11 +132,12 @@ def _is_of(run: Run, event: dict[str, Any]) -> bool:
 
 
 def _may_end(event: dict[str, Any], unattended: bool) -> bool:
+    """Whether it is worth a look if this was the last change; the end of a run is told by an event of its own."""
     name: str = event["name"]
-    if name == "team.task_changed":
-        state: str = event["payload"]["state"]
-        return unattended and state not in AT_WORK
-    return name != "team.started"
+    if name == "team.finished":
+        return True
+    state = event["payload"].get("state")
+    return unattended and (state == "paused" if name == "team.changed" else state not in AT_WORK)
 
 
 def exit_code(run: Run) -> int:
