@@ -112,7 +112,7 @@ def _type_at(kind: type[msgspec.Struct], steps: Sequence[str | int]) -> inspect.
             here = next((part for part in here.types if not isinstance(part, inspect.NoneType)), None)
         if isinstance(here, inspect.StructType):
             here = next((field.type for field in here.fields if field.encode_name == step), None)
-        elif isinstance(here, inspect.ListType):
+        elif isinstance(here, inspect.ListType | inspect.VarTupleType):
             here = here.item_type
         else:
             return None
@@ -153,6 +153,7 @@ _WORDS: dict[type[inspect.Type], str] = {
     inspect.IntType: "a whole number",
     inspect.FloatType: "a number",
     inspect.BoolType: "true or false",
+    inspect.VarTupleType: "a list",
     inspect.ListType: "a list",
     inspect.DictType: "an object",
 }

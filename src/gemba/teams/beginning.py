@@ -81,7 +81,7 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewTeam) -> Prepared:
 
 
 def _settings(root: Path, wanted: NewTeam, usual: TeamSettings, plan: Plan) -> RunSettings:
-    given = wanted.settings or RunSettings(max_parallel=usual.max_parallel)
+    given = wanted.settings or RunSettings()
     names = [role.name for role in plan.roles]
     if given.reviewer not in (BUILTIN, PERSON, *names):
         allowed = [BUILTIN, PERSON, *names]
@@ -102,7 +102,7 @@ def _settings(root: Path, wanted: NewTeam, usual: TeamSettings, plan: Plan) -> R
                     found=each[:60],
                 )
     commands = given.commands or tuple(found.command for found in project_commands(root))
-    return msgspec.structs.replace(given, commands=commands)
+    return msgspec.structs.replace(given, commands=commands, max_parallel=given.max_parallel or usual.max_parallel)
 
 
 def _checked_agents(surroundings: Mapping[str, Any], root: Path, agent: str, plan: Plan) -> set[str]:

@@ -38,6 +38,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,80}\.md")
 _NAME_RULE = "letters, digits, - and _, and .md at the end, as in report.md"
 # Whatever ends a line for somebody, and what a prompt loses on its way.
 _NOT_IN_A_LINE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# What makes of an answer more than words.
+_FOLLOWED = re.compile(r"^\s*(?:- )?(?:run|ask|blocker|verify)\s*:", re.IGNORECASE | re.MULTILINE)
 _LINE_RULE = "one line without control characters; more of them belong into a script"
 
 
@@ -117,7 +119,8 @@ def prompt_of(task: PlanTask, *, text: str = "", notes: Sequence[str] = (), answ
     """The lines that the built-in agent follows: the task itself, its command with the artifact, its verification.
 
     `text` is what the run was started with, `notes` what was said of the work since (feedback, a gate's reasons).
-    `answer` is an operator's, to what the agent asked for: its lines are followed in place of the task's command."""
+    `answer` is an operator's, to what the agent asked for: its lines are followed in place of the task's command. One
+    without a line to follow says that the command can be run again."""
     command = task.options.command
     artifact = artifact_path(task.id, command.artifact if command is not None else DEFAULT_ARTIFACT)
     told = {
@@ -131,7 +134,7 @@ def prompt_of(task: PlanTask, *, text: str = "", notes: Sequence[str] = (), answ
         "artifact": artifact,
     }
     lines = [f"task: {json.dumps(told, ensure_ascii=True)}"]
-    if answer.strip():
+    if answer.strip() and (command is None or _FOLLOWED.search(answer)):
         lines.append(answer)
     elif command is not None:
         lines.append(f"run: {command.run} => {artifact}")

@@ -62,7 +62,7 @@ def publish(
     that was somebody of the team or a person."""
     store.change_run(tx, run_id)  # its row is ours until the end: numbers below are given one after the other
     names = [each.name for each in collected]
-    _keep_artifacts(tx, run_id, task, collected)
+    keep_artifacts(tx, run_id, task, collected)
     state = state_of(document, task_id=task.id, artifacts=names, reviewer=reviewer, author=task.owner)
     entry = accumulated(state, names, document, task.goal)
     tx.put(
@@ -130,7 +130,7 @@ def take_message(
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _keep_artifacts(tx: Transaction, run_id: str, task: Row[Any], collected: Sequence[CollectedArtifact]) -> None:
+def keep_artifacts(tx: Transaction, run_id: str, task: Row[Any], collected: Sequence[CollectedArtifact]) -> None:
     for each in collected:
         if artifact_task(each.name) != task.id:
             raise Invalid(

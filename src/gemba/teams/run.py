@@ -87,7 +87,7 @@ class ProjectCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RunSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a run runs. `reviewer`: builtin, person, or a role of the plan, for the work of the others."""
 
-    max_parallel: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 8
+    max_parallel: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 0  # tasks at once; 0: as the workspace has it
     reviewer: Name = BUILTIN
     commands: Annotated[tuple[ProjectCommand, ...], msgspec.Meta(max_length=20)] = ()
     task_seconds: Annotated[int, msgspec.Meta(ge=0, le=2_592_000)] = 0  # of one turn; 0: no deadline

@@ -101,8 +101,8 @@ MAY_WAIT: Mapping[TaskState, frozenset[WaitingFor]] = {
     S.RUNNING: frozenset(WaitingFor),
     S.VERIFYING: frozenset({WaitingFor.APPROVAL, WaitingFor.DECISION}),
 }
-# What only a decision does to a task that waits.
-DECIDED = frozenset({"accepted", "retried", "revised"})
+# What is done only to a task that waits for a decision: other waits have no work that could be taken as it is.
+DECIDED = frozenset({"accepted"})
 
 DONE = frozenset({S.COMPLETED, S.COMPLETED_WITH_WARNINGS})  # dependents go on
 LOST = frozenset({S.FAILED, S.SKIPPED, S.CANCELLED})  # dependents are skipped

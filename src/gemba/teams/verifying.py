@@ -28,6 +28,7 @@ from gemba.teams.loading import current_artifacts
 from gemba.teams.measuring import measure
 from gemba.teams.outputs import output_of
 from gemba.teams.prompts import sent_back
+from gemba.teams.publishing import keep_artifacts
 from gemba.teams.reviewer import review
 from gemba.teams.submitted import Submitted
 from gemba.teams.tables import tasks
@@ -163,5 +164,6 @@ def _keep(tx: Transaction, *, claim: Claim, judged: Judged, commit: str | None, 
         attempts.change_latest(tx, row, outcome=gate.outcome, ended_at=tx.now)
         row = store.move_task(tx, row, gate.outcome, reason=gate.reason)
     if gate.outcome == "given_up":
+        keep_artifacts(tx, row.run_id, row, work.collect().artifacts)  # whoever decides wants to read them
         title = f"{row.id} does not pass its gate"
         deciding.ask(tx, row, title, judged.words, (ACCEPT, RETRY, REVISE, SKIP))
