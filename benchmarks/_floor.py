@@ -70,6 +70,14 @@ def running_server(database: str) -> Iterator[RunningServer]:
                 yield from _serving(workspace, home, cluster.url())
 
 
+def make_repository(folder: Path) -> None:
+    """With one commit, so that there is something to make worktrees of."""
+    (folder / "README.md").write_text("# A project\n")
+    as_somebody = ["-c", "user.name=Somebody", "-c", "user.email=somebody@localhost"]
+    for words in (["init", "-q"], ["add", "README.md"], [*as_somebody, "commit", "-qm", "One"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+
+
 def _serving(workspace: Path, home: Path, database_url: str) -> Iterator[RunningServer]:
     server = RunningServer(workspace, home, database_url, running=False)
     try:

@@ -9,11 +9,10 @@ Exits 1 past a limit. Run as `python -m benchmarks.team_turn [TASKS]`.
 
 import json
 import statistics
-import subprocess
 import sys
 from typing import Any
 
-from benchmarks._floor import DATABASES, any_round, running_server
+from benchmarks._floor import DATABASES, any_round, make_repository, running_server
 from gemba import clock
 from gemba.testing import retry_until
 from tests.fixtures.servers import RunningServer
@@ -42,7 +41,7 @@ def _overhead(database: str, many: int, *, git: bool) -> float:
     """The median over the tasks of a run, in milliseconds."""
     with running_server(database) as server:
         if git:
-            _make_repository(server)
+            make_repository(server.workspace)
         tasks = [task(f"IMPL-{n:03}", *([f"IMPL-{n - 1:03}"] if n > 1 else [])) for n in range(1, many + 1)]
         run = server.request("POST", "/api/teams", {"text": "A row of tasks", "plan": plan(*tasks)}).json
         over = retry_until(lambda: _ended(server, run["id"]), timeout=300)
@@ -68,14 +67,6 @@ def _moment(text: str) -> int:
     moment = clock.parse(text)
     assert moment is not None, text
     return moment
-
-
-def _make_repository(server: RunningServer) -> None:
-    root = server.workspace
-    (root / "README.md").write_text("# A project\n")
-    as_somebody = ["-c", "user.name=Somebody", "-c", "user.email=somebody@localhost"]
-    for words in (["init", "-q"], ["add", "README.md"], [*as_somebody, "commit", "-qm", "One"]):
-        subprocess.run(["git", *words], cwd=root, check=True)
 
 
 if __name__ == "__main__":
