@@ -49,7 +49,7 @@ def _is_over(server: RunningServer, run_id: str) -> bool:
     runs: list[dict[str, Any]] = server.get("/api/teams")["runs"]
     (run,) = [each for each in runs if each["id"] == run_id]
     assert run["state"] in ("running", "completed", "completed_with_warnings"), json.dumps(run, indent=1)
-    return run["state"] != "running"
+    return bool(run["state"] != "running")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """What the engine of team runs takes for a turn, from the claim of its task to the moment what waits for it may begin,
-with the agent's own time taken out: from when its session was wanted until it had ended.
+with the agent's own time taken out: from when its session was wanted until what it handed over was taken in.
 
 That leaves the claim, the envelope, the verdict and its checks, the gate, what is published, and the release. The tasks
 stand in a row, each a command of the built-in worker. In a workspace without a repository nothing is git's: that is
@@ -56,11 +56,11 @@ def _ended(server: RunningServer, run_id: str) -> Any:
 
 
 def _spent(server: RunningServer, run_id: str, each: dict[str, str]) -> float:
-    session = server.get(f"/api/sessions/{each['session_id']}")["run"]
     (attempt,) = server.get(f"/api/teams/{run_id}/tasks/{each['id']}")["attempts"]
-    agent = _moment(session["ended_at"]) - _moment(attempt["started_at"])
-    whole = _moment(each["ended_at"]) - _moment(each["claimed_at"])
-    return (whole - agent) / 1_000
+    handed_over = _moment(server.get(f"/api/handoffs/{attempt['handoff_id']}")["created_at"])
+    before = _moment(attempt["started_at"]) - _moment(each["claimed_at"])
+    behind = _moment(each["ended_at"]) - handed_over
+    return (before + behind) / 1_000
 
 
 def _moment(text: str) -> int:
