@@ -355,7 +355,8 @@ def around_teams(doom: Doom) -> None:
     put(Turns, "_folder", behind="worktree made")
     put(Turns, "_start", behind="turn begun")
     put(Verifying, "_judged", behind="work judged")
-    put(BringingIn, "_let_go", before="task ended", behind="worktree gone")
+    put(BringingIn, "_merge_and", behind="task ended")
+    put(branches, "let_go", behind="worktree gone")
     put(branches, "save_work", behind="work saved")
     put(branches, "merge", behind="work merged")
 

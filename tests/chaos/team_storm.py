@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gemba.sessions.backends.backend import run_folder
-from gemba.sessions.backends.run_folder import read_keeper, stop_kept
+from gemba.sessions.backends.run_folder import read_keeper
 from gemba.testing import retry_until
 from tests.chaos.floor import Somebody
 from tests.fixtures.cluster import Cluster
+from tests.fixtures.floor import stop_runs
 from tests.fixtures.past import rows
 from tests.fixtures.servers import RunningServer
 from tests.fixtures.team_floor import OVER, PREFIXES, plan, task
@@ -159,12 +160,12 @@ class Mortals:
 
     def end(self) -> None:
         """However it went: nothing of it lives on."""
-        for one in (*self._workers, self.server):
+        living: list[RunningServer | RunningWorker] = [*self._workers, self.server]
+        for one in living:
             if one.is_running:
                 one.process.kill()
                 one.process.communicate()
-        for folder in (self.server.home / "runs").glob("*"):
-            stop_kept(run_folder(self.server.home, self.server.workspace, folder.name)._replace(path=folder), 0)
+        stop_runs(self.server.home)
 
 
 def begin(server: RunningServer, tasks: Sequence[dict[str, Any]], **settings: Any) -> str:
@@ -219,7 +220,7 @@ def moves_of(server: RunningServer, run_id: str) -> list[Move]:
 
 
 def check_tasks(server: RunningServer, run_id: str, graph: dict[str, list[str]], *, attempts: bool = True) -> None:
-    """Each is done, by one attempt unless that is not to be looked at, and nothing that it waits for was open when it began."""
+    """Each is done, by one attempt if that is to be looked at, and nothing that it waits for was open when it began."""
     found = rows(server, f"select id, state, errors, merged from team_tasks where run_id = '{run_id}'")
     assert {id: (state, errors) for id, state, errors, _ in found} == dict.fromkeys(graph, ("completed", 0))
     assert all(merged for *_, merged in found)
@@ -242,12 +243,12 @@ def check_messages(server: RunningServer, run_id: str, graph: dict[str, list[str
     found = rows(server, query)
     ((last,),) = rows(server, f"select messages from team_runs where id = '{run_id}'")
     assert [id for id, *_ in found] == list(range(1, last + 1))
-    told = Counter((type, json.loads(data).get("task_id")) for _, type, _, data in found)
-    expected = Counter((f"{id.rpartition('-')[0].lower()}_complete", id) for id in graph)
-    expected += Counter(("state_update", id) for id in graph)
-    expected += Counter(("task_unblocked", id) for id, before in graph.items() if before)
-    expected[("progress", None)] = 2
-    assert told == expected
+    told = Counter((kind, json.loads(data).get("task_id")) for _, kind, _, data in found)
+    expected: Counter[tuple[str, str | None]] = Counter({("progress", None): 2})
+    expected.update((f"{id.rpartition('-')[0].lower()}_complete", id) for id in graph)
+    expected.update(("state_update", id) for id in graph)
+    expected.update(("task_unblocked", id) for id, before in graph.items() if before)
+    assert told == expected, (told - expected, expected - told)
     summaries = [summary for _, _, summary, _ in found]
     assert (summaries[0], summaries[-1]) == (f"planned {len(graph)} tasks", "the run is completed")
 

@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,7 +44,7 @@ def mortals(
     workspace: Path,
     start_server: Callable[..., RunningServer],
     new_worker: Callable[[RunningServer], RunningWorker],
-) -> Callable[[random.Random], Mortals]:
+) -> Iterator[Callable[[random.Random], Mortals]]:
     (workspace / ".gemba" / "workspace.toml").write_text(LEASES)
     cluster: Cluster | None = None
     if request.param == "postgresql":
@@ -57,8 +57,9 @@ def mortals(
         made.append(Mortals(server, workers, cluster, draw))
         return made[-1]
 
-    request.addfinalizer(lambda: [each.end() for each in made])
-    return make
+    yield make
+    for each in made:
+        each.end()
 
 
 @pytest.mark.timeout(3_000)
@@ -71,7 +72,8 @@ def test_every_task_is_done_once_while_server_workers_and_database_are_killed(
     graph = drawn_graph(draw, TASKS, draw.randint(3, DEEPEST))
     floor.start()
     tasks = [
-        story.task(id, before, at * DEATHS // TASKS, draw.uniform(0, 1)) for at, (id, before) in enumerate(graph.items())
+        story.task(id, before, at * DEATHS // TASKS, draw.uniform(0, 1))
+        for at, (id, before) in enumerate(graph.items())
     ]
     run_id = begin(floor.server, tasks, max_parallel=draw.randint(2, 6))
     watcher = Watcher(floor.server, run_id, list(graph))
@@ -88,7 +90,7 @@ def test_every_task_is_done_once_while_server_workers_and_database_are_killed(
     assert watcher.trouble == []
     assert watcher.most == 1
     assert floor.deaths.total() >= DEATHS
-    assert {id: story.told(id) for id in graph} == dict.fromkeys(graph, ["begun", "done"])
+    assert {id: story.told(id) for id in graph} == {id: ["begun", "done"] for id in graph}
     check_tasks(floor.server, run_id, graph)
     check_messages(floor.server, run_id, graph)
     check_branch(floor.server.workspace, run_id, graph)
