@@ -95,10 +95,24 @@ AUTO_POINTS = (
     "update runs",
 )
 TEAM_POINTS = ("update team_runs", "insert team_messages", "insert team_states")
+# Where a task's turn begins, and what follows on it; most of it is done beside the database.
+TASK_POINTS = (
+    "update team_tasks",
+    "insert team_attempts",
+    "update team_attempts",
+    "insert team_artifacts",
+    "worktree made",
+    "turn begun",
+    "work saved",
+    "work judged",  # and what follows from the verdict is not begun
+    "work merged",  # and its task has not ended
+    "task ended",  # and its worktree is there
+    "worktree gone",
+)
 USAGE_POINTS = ("insert usage_turns", "insert usage_sums", "insert sprint_days", "update sprints")
 ALL_POINTS = (
     *(*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS),
-    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS, *USAGE_POINTS, *TEAM_POINTS),
+    *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS, *USAGE_POINTS, *TEAM_POINTS, *TASK_POINTS),
 )
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")
@@ -318,6 +332,35 @@ def around_the_world(doom: Doom) -> None:
     HandoffFlows.compare = comparing  # type: ignore[method-assign, assignment]
 
 
+def around_teams(doom: Doom) -> None:
+    from gemba.teams import branches
+    from gemba.teams.bringing_in import BringingIn
+    from gemba.teams.turns import Turns
+    from gemba.teams.verifying import Verifying
+
+    def put(owner: Any, name: str, before: str = "", behind: str = "") -> None:
+        work: Callable[..., Any] = getattr(owner, name)
+
+        @wraps(work)
+        def observed(*arguments: Any, **named: Any) -> Any:
+            if before:
+                doom.passes(before)
+            result = work(*arguments, **named)
+            if behind:
+                doom.passes(behind)
+            return result
+
+        setattr(owner, name, observed)
+
+    put(Turns, "_folder", behind="worktree made")
+    put(Turns, "_start", behind="turn begun")
+    put(Verifying, "_judged", behind="work judged")
+    put(BringingIn, "_merge_and", behind="task ended")
+    put(branches, "let_go", behind="worktree gone")
+    put(branches, "save_work", behind="work saved")
+    put(branches, "merge", behind="work merged")
+
+
 def main() -> None:
     drawn = json.loads(os.environ.pop("GEMBA_DOOM", "{}"))
     if "point" in drawn:
@@ -334,6 +377,7 @@ def main() -> None:
     around_notifications(doom)
     around_checks(doom)
     around_the_world(doom)
+    around_teams(doom)
 
     from gemba.cli.main import main as gemba
 

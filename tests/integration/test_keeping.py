@@ -170,6 +170,23 @@ def test_a_start_that_nobody_lived_to_write_down_is_found(floor: Floor, monkeypa
     assert floor.transitions(id) == ["running"]
 
 
+def test_who_comes_late_to_start_what_another_process_started_and_saw_end_does_nothing(
+    floor: Floor, tmp_path: Path, workspace: Path
+) -> None:
+    count = tmp_path / "count"
+    id = floor.start(f"echo began >> {count}")
+    (seen_before,) = floor.app.keeping._rows()
+    floor.ended(id)
+    released = floor.act("/api/sessions/{id}/release", {}, id=id)
+
+    floor.app.keeping._start(seen_before)
+
+    assert count.read_text() == "began\n"
+    assert released is not None
+    assert not (workspace / ".gemba" / "worktrees" / id).exists()
+    assert floor.get(id).lifecycle == "completed"
+
+
 def test_the_preamble_stands_in_the_clients_file_while_the_agent_lives(floor: Floor, workspace: Path) -> None:
     (workspace / "CLAUDE.md").write_text("Mine.\n")
     id = floor.start("cat CLAUDE.md; until [ -e go ]; do :; done", worktree=False)

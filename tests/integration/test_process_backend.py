@@ -74,8 +74,8 @@ def test_what_an_agent_is_given_lies_in_its_folder_as_texts_and_links(home: Path
     files: dict[str, str | Path] = {"text": "ours", "deep/text": "ours", "deep/link": tmp_path / "theirs"}
     start = start_for(home, "s1", ("true",))._replace(files={**files, "deep/made": tmp_path / "theirs"})
 
-    for _ in range(2):
-        ProcessBackend().start(start)
+    for number in range(2):
+        ProcessBackend().start(start._replace(run_id=f"{start.run_id}-{number}"))
         ProcessBackend().stop(run_folder(home, "", "s1"), 5)
 
     assert {(folder / name).read_text() for name in ("text", "deep/text")} == {"ours"}
@@ -350,3 +350,13 @@ def test_every_session_of_every_workspace_has_a_folder_of_its_own(home: Path) ->
     assert {path.parent for path in paths} == {home / "runs"}
     assert all(re.fullmatch("[A-Za-z0-9._-]{18,57}", path.name) for path in paths)
     assert run_folder(home, "/w1", "s/1") == run_folder(home, Path("/w1"), "s/1")
+
+
+def test_a_run_that_has_ended_is_not_started_a_second_time_by_one_who_comes_late(start_run: StartRun) -> None:
+    run = start_run("sh", "-c", "echo once")
+    run.ended()
+
+    with pytest.raises(Conflict, match="was started already"):
+        run.backend.start(run.start)
+
+    assert run.shown() == "once"

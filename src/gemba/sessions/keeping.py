@@ -184,6 +184,8 @@ class Keeping:
         self._backend(row).stop(self._folder(row.session_id), _GRACE)
 
     def _start(self, row: Row[Any]) -> None:
+        if self._is_begun(row):
+            return
         try:
             tree = self._make_tree(row)
             folder = str(self._workspace.root) if tree is None else tree.folder
@@ -206,6 +208,15 @@ class Keeping:
         else:
             if has_started:
                 self._came_up(row)
+
+    def _is_begun(self, row: Row[Any]) -> bool:
+        """Whether another process has started it since it was looked at, so that it needs no worktree now. The next
+        round sees what became of it."""
+        with self._database.read() as connection:
+            now = runs.find(connection, row.session_id)
+        keeper = read_keeper(self._folder(row.session_id))
+        is_there = keeper is not None and keeper.run_id == row.run_id
+        return is_there or now is None or now.started_at is not None or now.ended_at is not None
 
     def _not_started(self, row: Row[Any], error: Exception) -> None:
         self._end(row, Ending(row.session_id, Lifecycle.FAILED, "not_started"), _reason(error))

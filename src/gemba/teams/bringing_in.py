@@ -3,7 +3,8 @@ it found is there for others, and what waited for it begins.
 
 A merge does nothing twice, and the task is done in one transaction with all that follows. A merge that meets a conflict
 becomes a task of its own, before everything that waits for the one whose work it is: that stays in its branch until
-then, and is never lost. Blocking; called by the gate, and by the flow of what was accepted.
+then, and is never lost. The worktree goes when its session is over. Blocking; called by the gate, by the stint, and by
+the flow of what was accepted.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import structlog
 from sqlalchemy import Connection, Row, select
 
 from gemba.action import Nothing
+from gemba.errors import GembaError
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
 from gemba.store.database import Database, Transaction
@@ -27,12 +30,15 @@ from gemba.teams.explorations import explore
 from gemba.teams.gates import Gate
 from gemba.teams.handed_in import Work, read_work
 from gemba.teams.knowledge import CollectedArtifact, Exploration
+from gemba.teams.loading import current_artifacts
 from gemba.teams.publishing import publish
 from gemba.teams.run import BUILTIN, COORDINATOR
 from gemba.teams.tables import tasks
-from gemba.teams.task import TaskState
+from gemba.teams.task import DONE, TaskState
 
 _MOST_NAMED = 10
+
+log = structlog.get_logger("gemba.teams")
 
 Merge = branches.Merged | branches.Conflicts | None
 
@@ -79,9 +85,6 @@ class BringingIn:
         explored = explore(work.folder, work.document, work.task.goal, work.task.id)
         brought = Brought(work.collect().artifacts, explored)
         self._database.change(lambda tx: done(tx, merged, brought))
-        if work.tree is not None and isinstance(merged, branches.Merged):
-            names = {each.name: each.digest for each in brought.artifacts}
-            self._let_go(work, {**work.given, **names})
 
     def _end(
         self, tx: Transaction, row: Row[Any], work: Work, gate: Gate | None, merged: Merge, brought: Brought
@@ -111,12 +114,29 @@ class BringingIn:
         if not _goes_on_in_session(tx.connection, ended.task):
             _stop(tx, ended.task.session_id)
 
-    def _let_go(self, work: Work, kept: dict[str, str]) -> None:
-        """Its worktree, unless its session goes on there; what nobody else has keeps it."""
+    # ---- its worktree
+
+    def ended_in(self, run_id: str, task_id: str, fence: int) -> str | None:
+        """The session whose worktree nobody needs any more once it is over: that of a task which this claim has
+        brought in."""
         with self._database.read() as connection:
-            session = session_runs.find(connection, work.attempt.session_id)
-        if work.tree is not None and (session is None or session.ended_at is not None):
-            branches.let_go(self._workspace, work.tree.session_id, kept)
+            row = store.get_task(connection, run_id, task_id)
+        is_in = row.fence == fence and row.state in DONE and row.merged is not None
+        return row.session_id if is_in else None
+
+    def let_go(self, run_id: str, task_id: str, fence: int) -> None:
+        """What is nowhere else keeps a worktree, and so does whoever began the task anew meanwhile."""
+        if self.ended_in(run_id, task_id, fence) is None:
+            return
+        with self._database.read() as connection:
+            work = read_work(connection, self._workspace, run_id, task_id)
+            known = {row.name: row.digest for row in current_artifacts(connection, run_id)}
+        if work.tree is None:
+            return
+        try:
+            branches.let_go(self._workspace, work.tree.session_id, {**known, **work.given})
+        except GembaError as error:
+            log.info("a task's worktree stays", run=run_id, task=task_id, reason=error.message)
 
 
 class Brought(msgspec.Struct, frozen=True):

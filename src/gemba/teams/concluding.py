@@ -64,6 +64,8 @@ class Concluding:
             return OVER
         if row.state == TaskState.VERIFYING:
             return self._guarded(claim, lambda: self._verifying.verify(*claim))
+        if last.outcome == "sent_back":  # whoever kept that did not live to begin the next turn
+            return self._guarded(claim, lambda: self._turns.again(*claim, ""))
         self._take_in()
         with self._database.read() as connection:
             found = standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))

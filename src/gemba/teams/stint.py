@@ -1,6 +1,7 @@
 """One claim of a task, from its beginning to where somebody else has to go on: a durable flow.
 
     begin a turn → wait till it is over → what follows: the gate, a person, another turn, an error
+                 → when its work is in and its session over: its worktree goes
 
 Each step may be repeated after a kill: it looks where the task stands, under the number of its claim, before it does
 anything. A turn that waits costs no thread and no query. Whoever lost the claim ends here without a word, and what its
@@ -16,6 +17,7 @@ from sqlalchemy import Connection
 
 from gemba import clock
 from gemba.event import Filter
+from gemba.sessions import runs as session_runs
 from gemba.teams import attempts, standing, store
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.claiming import BRING_IN, STINT, Leases
@@ -54,9 +56,22 @@ class Stints:
                 due = None if not at["seconds"] else at["began"] + at["seconds"] * clock.SECOND
                 in_time = await flow.until(refs, is_over, *claim, since=at["began"], due=due)
                 at = await flow.call(self._concluding.conclude, *claim, in_time)
+        await self._let_go(flow, *claim)
 
     async def bring_in(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
         await flow.call(self._bringing_in.bring_in_accepted, run_id, task_id, fence)
+        await self._let_go(flow, run_id, task_id, fence)
+
+    async def _let_go(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
+        session_id = await flow.call(self._bringing_in.ended_in, run_id, task_id, fence)
+        if session_id is not None:
+            await flow.until(session_id, has_ended, session_id, since=0, due=None)
+            await flow.call(self._bringing_in.let_go, run_id, task_id, fence)
+
+
+def has_ended(connection: Connection, session_id: str) -> bool:
+    session = session_runs.find(connection, session_id)
+    return session is None or session.ended_at is not None
 
 
 def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:

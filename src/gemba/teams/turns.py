@@ -32,6 +32,7 @@ from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, command_tasks, prompts, store
 from gemba.teams.artifacts import lay_down
 from gemba.teams.branches import prepare_artifacts
+from gemba.teams.judged import kept
 from gemba.teams.loaded import Loaded, as_knowledge
 from gemba.teams.loading import load
 from gemba.teams.plan import PlanTask
@@ -80,13 +81,14 @@ class Turns:
             self._start(run, row, "started", words, answer)
 
     def again(self, run_id: str, task_id: str, fence: int, words: str) -> None:
-        """The next turn of a task that is at work: after a gate, or when its agent goes on."""
+        """The next turn of a task that is at work: after a gate, or when its agent goes on. Without `words` it begins
+        with what the last one came to."""
         with self._database.read() as connection:
             run, row = store.get_run(connection, run_id), store.find_task(connection, run_id, task_id)
             if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
                 return
-            _, answer = _since(connection, row)
-        self._start(run, row, None, words, answer)
+            since, answer = _since(connection, row)
+        self._start(run, row, None, words or since, answer)
 
     def _is_under_way(self, connection: Connection, row: Row[Any]) -> bool:
         """Whether a turn was begun here that nobody concluded: whoever held the claim is gone, and its agent goes on
@@ -293,10 +295,18 @@ def _since(connection: Connection, row: Row[Any]) -> tuple[str, str]:
     last = attempts.latest(connection, row.run_id, row.id)
     if last is None or row.dispatch_id is None or last.version != row.version:
         return "", ""
-    words = ""
-    if last.outcome in ("error", "repair"):
-        words = prompts.repaired(last.trouble or "") if last.outcome == "repair" else prompts.broken(last.trouble or "")
-    return words, _answer(connection, row.dispatch_id)
+    return _words_after(last), _answer(connection, row.dispatch_id)
+
+
+def _words_after(last: Row[Any]) -> str:
+    match last.outcome:
+        case "error":
+            return prompts.broken(last.trouble or "")
+        case "repair":
+            return prompts.repaired(last.trouble or "")
+        case "sent_back":
+            return kept(last).words
+    return ""
 
 
 def _answer(connection: Connection, dispatch_id: str) -> str:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, select
 
 from gemba.errors import Conflict
 from gemba.handoff.handoffs import Handoff, view
@@ -22,33 +21,18 @@ from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, branches, deciding, looking, reviewing, store
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.deciding import ACCEPT, RETRY, REVISE, SKIP, Claim
-from gemba.teams.gates import ComputedCheck, Gate, Review, judge
+from gemba.teams.gates import judge
 from gemba.teams.handed_in import Work, read_work
+from gemba.teams.judged import Judged, kept
 from gemba.teams.loading import current_artifacts
 from gemba.teams.measuring import measure
 from gemba.teams.outputs import output_of
-from gemba.teams.prompts import sent_back
 from gemba.teams.publishing import keep_artifacts
 from gemba.teams.reviewer import review
 from gemba.teams.submitted import Submitted
 from gemba.teams.tables import tasks
 from gemba.teams.task import TaskState
 from gemba.teams.turns import Turns
-
-_gate = msgspec.json.Decoder(Gate)
-
-
-class Judged(NamedTuple):
-    """A verdict with what it rests on."""
-
-    gate: Gate
-    checks: tuple[ComputedCheck, ...]
-    review: Review
-
-    @property
-    def words(self) -> str:
-        """What its agent, or a person, is told of it."""
-        return sent_back(self.gate, self.checks, self.review)
 
 
 class Verifying:
@@ -87,7 +71,7 @@ class Verifying:
         """The verdict on this attempt: the one that is kept, or a new one, kept with what follows from it. None while
         somebody else has to look at the work first."""
         if work.attempt.gate is not None:
-            return _kept(work.attempt)
+            return kept(work.attempt)
         with self._database.read() as connection:
             names = reviewing.missing(connection, work.run, work.task, work.attempt)
             theirs = reviewing.review_for_gate(connection, work.run, work.task, work.attempt)
@@ -144,12 +128,6 @@ def _have_reviewed(tx: Transaction, *, claim: Claim, commit: str | None, names: 
     if row is not None and row.state == TaskState.VERIFYING:
         store.change_task(tx, row, commit_hash=commit)
         reviewing.ask_for(tx, claim=claim, names=names)
-
-
-def _kept(attempt: Row[Any]) -> Judged:
-    """As `_keep` wrote it down."""
-    checks = msgspec.json.decode(attempt.checks, type=tuple[ComputedCheck, ...])
-    return Judged(_gate.decode(attempt.gate), checks, msgspec.json.decode(attempt.review, type=Review))
 
 
 def _keep(tx: Transaction, *, claim: Claim, judged: Judged, commit: str | None, work: Work) -> None:

@@ -1,7 +1,8 @@
 """A run's folder, from the server's side: prepare it for a start, read what became of it, reach its keeper.
 
-Of two starts of one run one wins: a lock is held while one is under way, and a run whose keeper lives is not started
-again. What a killed keeper left behind is ended before anything new starts. Called by the backends.
+Of two starts of one run one wins, however late the other one comes: a lock is held while one is under way, and a run
+that has had a keeper is not started again, nor is another one in its folder while that lives. What a killed keeper left
+behind is ended before anything new starts. Called by the backends.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def starting(start: Start, mode: str) -> Iterator[RunFolder]:
     run = RunFolder(start.session_id, Path(start.folder))
     try:
         with held(run):
-            _refuse_living(run)
+            _refuse_started(run, start.run_id)
             _clear(run)
             try:
                 for name, what in start.files.items():
@@ -138,12 +139,14 @@ def _has_started(run: RunFolder, run_id: str) -> bool:
     raise Unusable(f"session {run.session_id} cannot be started: {ending.error}", code="agent_not_started")
 
 
-def _refuse_living(run: RunFolder) -> None:
+def _refuse_started(run: RunFolder, run_id: str) -> None:
     keeper = read_keeper(run)
     if keeper is None:
         return
     if keeper.lives:
         raise Conflict(f"session {run.session_id} runs already", code="run_lives")
+    if keeper.run_id == run_id:  # another process started it meanwhile, and its agent has ended since
+        raise Conflict(f"session {run.session_id} was started already, and has ended", code="run_over")
     if read_ending(run) is None:
         sweep(run.session_id, keeper.run_id)
 
