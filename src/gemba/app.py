@@ -54,6 +54,7 @@ from gemba.personas import applying, consult_flows, consult_lines, consulting, h
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
 from gemba.personas.consults import persona_of
+from gemba.personas.expert import Expert
 from gemba.personas.file import read_personas
 from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.file import find_sound, sound_agents
@@ -64,6 +65,8 @@ from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
+from gemba.skills.advisor.advise import advise
+from gemba.skills.consult import epic_order, team_plan
 from gemba.skills.consult.registry import SKILLS
 from gemba.sprints import cards as sprint_cards
 from gemba.sprints import holds, planning, progress, usage
@@ -73,7 +76,7 @@ from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
-from gemba.teams import beginning, commands, deciding, messaging, reviewing, stint
+from gemba.teams import beginning, commands, deciding, messaging, proposing, reviewing, stint
 from gemba.teams import cards as team_cards
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.completing import Completing
@@ -200,12 +203,16 @@ class App:
         take_in = lambda: self.ingest.drain()  # noqa: E731 - a test may put another one in its place
         others = (budget_holds(settings.caps),)
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
+        database.surroundings["experts"] = {
+            epic_order.SKILL.id: Expert(lambda given: advise(given, self.rounds.workers())),
+            team_plan.SKILL.id: proposing.expert_of(workspace.root),
+        }
         self.crew = Crew(database, workspace.root, self.origin, settings.teams.lease_seconds * clock.SECOND)
         turns = Turns(database, home, workspace.root)
         bringing_in = BringingIn(database, workspace.root, self.crew.holder)
         verifying = Verifying(database, workspace.root, turns, bringing_in)
         self.stints = Stints(Concluding(database, turns, verifying, take_in), bringing_in, self.crew.leases)
-        self.consult_flows = consult_flows.ConsultFlows(database, take_in, self.rounds.workers)
+        self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)
         database.on_commit.append(lambda _: self.signal.tell())

@@ -12,7 +12,7 @@ from gemba.personas.file import MOST_BYTES, MOST_FILES, Personas, parse_persona,
 from gemba.personas.persona import Authority
 from tests.fixtures.advisors import persona, text_of, with_purview
 
-IDS = ["project-manager", "architect", "security", "qa", "deployment-engineer", "documentarian"]
+IDS = ["project-manager", "architect", "security", "qa", "deployment-engineer", "documentarian", "coordinator"]
 SKILLS = [
     *("epic_order", "ask", "refine", "escalation_handoff", "what_remains", "add_to_backlog", "change_this"),
     *("sprint_retro", "perspective", "walk_summary"),

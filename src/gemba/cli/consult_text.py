@@ -66,10 +66,12 @@ def _line(place: int, line: dict[str, Any], is_applied: bool) -> Iterator[str]:
 def _words(line: dict[str, Any]) -> str:
     """What a line is about, in a few words."""
     rank = f"{line['rank']}. " if "rank" in line else ""
-    about = line.get("epic_id") or line.get("title") or line.get("text") or line.get("kind") or ""
+    named = [line[key] for key in ("id", "owner", "name", "prefix", "goal") if key in line]
+    about = line.get("epic_id") or line.get("title") or line.get("text") or line.get("kind") or " ".join(named)
     sure = f" ({line['confidence']:.2f})" if "confidence" in line else ""
     why = f": {line['reason']}" if "reason" in line else ""
-    return one_line(f"{rank}{about}{sure}{why}", 200)
+    after = f" (after {', '.join(line['blocked_by'])})" if line.get("blocked_by") else ""
+    return one_line(f"{rank}{about}{sure}{why}{after}", 200)
 
 
 def _cost(item: dict[str, Any]) -> str | None:

@@ -13,6 +13,7 @@ from gemba.cli.door import Door, item_path, open_door
 from gemba.cli.item_text import PLURAL, find_item, item_ids
 from gemba.cli.show import json_option, print_json, tell
 from gemba.cli.team_found import Run, complete_run, find_run, short
+from gemba.cli.team_plan_by import planned_by
 from gemba.cli.team_text import OPEN, lines_of_plan, next_step, said_of
 from gemba.cli.team_watch import echo_to, exit_code, follow
 from gemba.text import showable
@@ -32,6 +33,7 @@ _MOST_ROLES = 5
 @click.option(
     "--plan", "plan_file", metavar="FILE", type=click.Path(path_type=Path), help="Roles and tasks, as TOML or JSON."
 )
+@click.option("--plan-by", metavar="NAME", help="An agent that proposes the plan; it is used if no rule refuses it.")
 @click.option("--max-parallel", type=click.IntRange(1, 1_000), metavar="N", help="Tasks at once.")
 @click.option("--reviewer", metavar="NAME", help="Who reviews: builtin, person, or a role.  [default: builtin]")
 @click.option(
@@ -51,6 +53,7 @@ def command(
     text: str | None,
     plan_only: bool,
     planned: str | None,
+    plan_by: str | None,
     wait: bool,
     unattended: bool,
     as_json: bool,
@@ -66,24 +69,44 @@ def command(
       gemba team start "investigate the slow query, fix it and test it"
       gemba team start --plan-only "compare three queues and write a report"
       gemba team start --plan release.toml --wait --unattended
+      gemba team start --plan-by claude --plan-only "port the parser to the new API"
     """
     if wait and plan_only:
         raise click.UsageError("--plan-only begins nothing that --wait could wait for.")
     if unattended and not wait:
         raise click.UsageError("--unattended goes with --wait.")
-    if planned is not None and (text is not None or plan_only or any(_said(given))):
+    if planned is not None and (text is not None or plan_only or plan_by is not None or any(_said(given))):
         raise click.UsageError("--planned goes with --wait, --unattended and --json alone.")
-    with open_door(folder) as door:
-        seen = door.get("/api/teams", limit=1)["as_of"]
-        if planned is not None:
-            run = door.post(item_path("teams", find_run(door, planned), "start"), {})
-        else:
-            run = door.post("/api/teams", _body(door, text, given) | {"plan_only": plan_only})
-        is_server = door.is_server
+    if plan_by is not None and given["plan_file"] is not None:
+        raise click.UsageError("--plan is a plan already; --plan-by asks for one.")
+    run, seen, is_server = _begun(folder, text, given, plan_only=plan_only, planned=planned, plan_by=plan_by)
     if wait:
         _see_to(folder, run, seen, unattended, as_json)
-    proposed = given["plan_file"] is not None
+    proposed = given["plan_file"] is not None or run["planned_by"] is not None
     tell(run, as_json, "\n".join(_lines(run, is_server, plan_only=plan_only, proposed=proposed)))
+
+
+def _begun(
+    folder: str | None,
+    text: str | None,
+    given: dict[str, Any],
+    *,
+    plan_only: bool,
+    planned: str | None,
+    plan_by: str | None,
+) -> tuple[Run, int, bool]:
+    """The run, the last event before it, and whether a server runs."""
+    with open_door(folder) as door:
+        seen = door.get("/api/teams", limit=1)["as_of"]
+        body = {} if planned is not None else _body(door, text, given)
+        if planned is None and plan_by is None:
+            return door.post("/api/teams", body | {"plan_only": plan_only}), seen, door.is_server
+    proposed = None if plan_by is None else planned_by(folder, plan_by, body, seen)
+    with open_door(folder) as door:
+        if proposed is not None and plan_only:
+            return proposed, seen, door.is_server
+        id = proposed["id"] if proposed is not None else find_run(door, planned)
+        return door.post(item_path("teams", id, "start"), {}), seen, door.is_server
 
 
 def _said(given: dict[str, Any]) -> list[str]:

@@ -220,8 +220,16 @@ def _roles(run: Run) -> list[str]:
 def lines_of_plan(run: Run, *, proposed: bool) -> list[str]:
     """What the text was taken to ask for, and what is done for it. A plan that was proposed has no analysis to show."""
     lines = [] if proposed else _analysis(run["analysis"])
+    if run["planned_by"] is not None:
+        lines += [*said_of_planner(run["planned_by"]), ""]
     lines += [click.style("Roles", bold=True), *_roles(run), "", click.style("Tasks", bold=True)]
     return [*lines, *picture(run["all_tasks"], lambda task: f"{task['owner']}: {task['goal']}", with_states=False)]
+
+
+def said_of_planner(planned_by: dict[str, Any]) -> list[str]:
+    who = planned_by["agent"] or "the words of the text alone"
+    note = f"; {planned_by['note']}" if planned_by["note"] else ""
+    return labelled("planned by:", f"{who} (consult {planned_by['consult_id']}){note}")
 
 
 def _analysis(analysis: dict[str, Any]) -> list[str]:

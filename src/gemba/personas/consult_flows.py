@@ -15,16 +15,16 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from gemba import clock
+from gemba.errors import GembaError
 from gemba.event import Filter
 from gemba.flows import wanted
 from gemba.flows.wanted import flows
 from gemba.personas import acting, consult_lines, consults
 from gemba.personas.consult import ConsultStatus
 from gemba.personas.consulting import WATCH
+from gemba.personas.expert import experts_in
 from gemba.sessions.session import Lifecycle
 from gemba.sessions.store import sessions
-from gemba.skills.advisor.advise import advise
-from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.store.database import Database
 
 if TYPE_CHECKING:
@@ -38,12 +38,9 @@ NEWS = Filter(frozenset({"consult.started", "consult.lines", "consult.finished",
 class ConsultFlows:
     """`take_in` takes in every frame that lies in a log: an agent that ends at once spoke a moment before."""
 
-    def __init__(
-        self, database: Database, take_in: Callable[[], object], workers: Callable[[], int | None] = lambda: None
-    ) -> None:
+    def __init__(self, database: Database, take_in: Callable[[], object]) -> None:
         self._database = database
         self._take_in = take_in
-        self._workers = workers  # how many agents work at once here, where that is known
 
     @property
     def table(self) -> Mapping[str, FlowFunction]:
@@ -74,10 +71,12 @@ class ConsultFlows:
             row = consults.find(connection, id)
         if row is None or row.status != ConsultStatus.RUNNING or not row.by_advisor:
             return False
-        given = consults.given_of(row)
-        if not isinstance(given, EpicOrderInput):
-            raise TypeError(f"the built-in advisor has no answer to {row.skill_id}")
-        lines = msgspec.to_builtins(advise(given, self._workers()))
+        expert = experts_in(self._database.surroundings)[row.skill_id]
+        try:
+            lines = msgspec.to_builtins(list(expert.advise(consults.given_of(row))))
+        except GembaError as error:
+            why = error.message
+            return self._database.change(lambda tx: consult_lines.no_advice(tx, id, why))
         return self._database.change(lambda tx: consult_lines.give_advice(tx, id, lines))
 
     def catch_up(self) -> None:

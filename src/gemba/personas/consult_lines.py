@@ -3,13 +3,14 @@
 `project` is called where frames are taken in, in that transaction, so that lines, verdicts and events stand or fall
 together; a consult's session has its id. Lines come in only here (`receive`), also those of the built-in advisor. A
 consult ends once: completed when the summary is in and the turn or the session has ended, failed when the session ends
-before, timed_out, cancelled. A model that fails or costs more than its cap leaves epic_order to the built-in advisor,
-unless something of it was applied; the lines that it gave are set aside then, and the consult says why.
+before, timed_out, cancelled. A model that fails or costs more than its cap leaves a skill that has an expert to it, the
+built-in advisor, unless something of it was applied; the lines that it gave are set aside then, and the consult says
+why. So it is with lines that the expert finds no use for as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -25,10 +26,11 @@ from gemba.personas.authority import acts_alone
 from gemba.personas.budget import Usage, over_cap
 from gemba.personas.consult import CONSULT, ConsultStatus
 from gemba.personas.consults import change, get_locked
+from gemba.personas.expert import experts_in
 from gemba.sessions import runs, starting
 from gemba.sessions.store import is_alive, sessions
 from gemba.skills.advisor.advise import MODEL
-from gemba.skills.consult import epic_order
+from gemba.skills.consult.judge import Judge, OrderError
 from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.text import storable
@@ -39,11 +41,12 @@ ACT = "consult.act"  # the flow of what a manager applies by itself
 MOST_OUTPUTS = 2_000  # of one consult; each is judged with all before it
 
 _INSTEAD = "the built-in advisor answered instead"
+_MOST_TOLD = 5  # faults of lines as a whole, in the words of a consult
 
 
-def has_advisor(skill_id: str) -> bool:
+def has_advisor(skill_id: str, surroundings: Mapping[str, Any]) -> bool:
     """Whether a skill is answered without a model."""
-    return skill_id == epic_order.SKILL.id
+    return skill_id in experts_in(surroundings)
 
 
 # Also those that are over: what one took may be told later.
@@ -80,14 +83,14 @@ def _output(tx: Transaction, row: Row[Any], draft: Draft) -> None:
 
 def _turn_ended(tx: Transaction, row: Row[Any], _draft: Draft) -> None:
     if row.complete:
-        finish(tx, row, "completed")
+        _completed(tx, row)
 
 
 def _session_moved(tx: Transaction, row: Row[Any], draft: Draft) -> None:
     if row.by_advisor:
         return
     if row.complete:
-        finish(tx, row, "completed")
+        _completed(tx, row)
     else:
         # Its end may be seen before what it said last is taken in: a flow sees to that first.
         wanted.want(tx, END, [Call(f"{END}/{row.id}/{tx.now}", {"id": row.id})])
@@ -99,7 +102,7 @@ def session_over(tx: Transaction, id: str) -> None:
     if row.status != ConsultStatus.RUNNING or row.by_advisor or is_alive(tx, id):
         return
     if row.complete:
-        finish(tx, row, "completed")
+        _completed(tx, row)
         return
     run, session = runs.find(tx.connection, id), rows.get(tx.connection, sessions, id, "session")
     why = (run.trouble if run is not None else None) or session.close_reason or session.lifecycle
@@ -167,9 +170,28 @@ def _judge_again(tx: Transaction, row: Row[Any], **values: Any) -> Row[Any]:
     return change(tx, row, **consults.verdicts(judge), **values)
 
 
+def _completed(tx: Transaction, row: Row[Any]) -> None:
+    """All lines are in: it ends well, unless the skill's expert can make nothing of them as a whole."""
+    found = [] if row.by_advisor else _faults(tx, row, consults.judged(tx.connection, row))
+    if not found:
+        finish(tx, row, "completed")
+        return
+    more = f" (and {len(found) - _MOST_TOLD} more)" if len(found) > _MOST_TOLD else ""
+    reasons = "; ".join(each.reason for each in found[:_MOST_TOLD])
+    model_failed(tx, row, f"what {row.agent_type} proposed was refused: {reasons}{more}")
+
+
+def _faults(tx: Transaction, row: Row[Any], judge: Judge[Any]) -> list[OrderError]:
+    """Of lines as a whole, by the rules that were handed in for the skill, and then also by its own."""
+    expert = experts_in(tx.surroundings).get(row.skill_id)
+    if expert is None or expert.faults is None:
+        return []
+    return [*judge.finish(), *expert.faults(consults.given_of(row), judge.validated)]
+
+
 def model_failed(tx: Transaction, row: Row[Any], why: str) -> None:
     """The built-in advisor takes over where it can; else the consult has failed."""
-    if not has_advisor(row.skill_id) or consults.applied_places(tx.connection, row.id):
+    if not has_advisor(row.skill_id, tx.surroundings) or consults.applied_places(tx.connection, row.id):
         finish(tx, row, "failed", why)
         return
     _stop_session(tx, row)
@@ -190,6 +212,15 @@ def give_advice(tx: Transaction, id: str, lines: list[Any]) -> bool:
         return False
     row = receive(tx, row, f"{id}/advice", row.skill_id, lines)
     finish(tx, row, "completed", row.error)
+    return True
+
+
+def no_advice(tx: Transaction, id: str, why: str) -> bool:
+    """The built-in advisor has no answer to this input either; False where the consult is over already."""
+    row = get_locked(tx, id)
+    if row.status != ConsultStatus.RUNNING or not row.by_advisor:
+        return False
+    finish(tx, row, "failed", why if row.error is None else f"{row.error}, and it could not: {why}")
     return True
 
 

@@ -25,7 +25,10 @@ from gemba.toml import Place, nearest, quoted
 MOST_BYTES = 65_536  # of a file
 MOST_FILES = 200
 _SHIPPED = Path(__file__).with_name("shipped")
-_ORDER = ("project-manager", "architect", "security", "qa", "deployment-engineer", "documentarian")
+_ORDER = (
+    *("project-manager", "architect", "security", "qa", "deployment-engineer", "documentarian"),
+    "coordinator",
+)
 _STANDS_IN = "; until it is right the shipped one answers for its purview, and spends nothing"
 
 

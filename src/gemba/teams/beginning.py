@@ -21,7 +21,9 @@ from gemba.config import TeamSettings
 from gemba.errors import GembaError, Invalid
 from gemba.event import Draft
 from gemba.handoff import audit
+from gemba.personas import consults
 from gemba.sessions.agents.agent import Agent, usable
+from gemba.skills.consult import team_plan
 from gemba.store.database import Transaction
 from gemba.teams import branches, bus, command_tasks, epics, graph, store, team_file
 from gemba.teams.analysis import LONGEST_TEXT, MOST_ROLES, Analysis, analyse
@@ -30,10 +32,11 @@ from gemba.teams.casting import Cast, cast_roles
 from gemba.teams.plan import Plan, PlanTask
 from gemba.teams.planning import plan_from, read_plan
 from gemba.teams.project_commands import project_commands
-from gemba.teams.run import BUILTIN, COORDINATOR, PERSON, RunSettings, RunState, RunView, check_id
+from gemba.teams.run import BUILTIN, COORDINATOR, PERSON, PlannedBy, RunSettings, RunState, RunView, check_id
 from gemba.teams.tables import edges, runs, tasks
 from gemba.teams.view import view_run
 from gemba.text import one_line, storable
+from gemba.work.item import Cause
 
 _TITLE = 120
 
@@ -67,7 +70,7 @@ class Prepared(NamedTuple):
 def prepare(surroundings: Mapping[str, Any], wanted: NewTeam) -> Prepared:
     root: Path = surroundings["workspace"]
     usual: TeamSettings = surroundings["teams"]
-    analysis = analyse(storable(wanted.text), max_roles=wanted.max_roles, vocabulary=workspace_vocabulary(root))
+    analysis = _analysis(root, wanted)
     plan = plan_from(analysis) if wanted.plan is None else read_plan(wanted.plan, max_roles=wanted.max_roles)
     agent = wanted.agent or usual.agent
     declared = team_file.read_team_file(root)
@@ -78,6 +81,14 @@ def prepare(surroundings: Mapping[str, Any], wanted: NewTeam) -> Prepared:
     id = f"team-{secrets.token_hex(6)}"
     branch = None if wanted.plan_only else branches.open_branch(str(root), id)
     return Prepared(id, wanted, agent, settings, analysis, plan, roles, branch)
+
+
+def _analysis(root: Path, wanted: NewTeam) -> Analysis:
+    """Where a plan is proposed, how many roles the words of the text ask for is no reason to refuse it."""
+    most = wanted.max_roles if wanted.plan is None else max(wanted.max_roles, MOST_ROLES)
+    least = most if wanted.max_roles > 0 else wanted.max_roles
+    found = analyse(storable(wanted.text), max_roles=least, vocabulary=workspace_vocabulary(root))
+    return msgspec.structs.replace(found, max_roles=wanted.max_roles)
 
 
 def _settings(root: Path, wanted: NewTeam, usual: TeamSettings, plan: Plan) -> RunSettings:
@@ -163,6 +174,7 @@ def prepare_start(surroundings: Mapping[str, Any], _body: Nothing, *, id: str) -
 def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:
     begins = not made.wanted.plan_only
     many = len(made.plan.tasks)
+    planned_by = _planned_by(tx)
     return {
         "id": made.id,
         "state": RunState.RUNNING if begins else RunState.PLANNED,
@@ -172,7 +184,7 @@ def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:
         "epic_id": made.wanted.epic_id,
         "agent": made.agent,
         "settings": store.json_of(made.settings),
-        "analysis": store.json_of(made.analysis),
+        "analysis": store.json_of({**msgspec.to_builtins(made.analysis), **planned_by}),
         "roles": store.json_of([_role(made, role.name) for role in made.plan.roles]),
         "branch": None if made.branch is None else made.branch.branch,
         "base": None if made.branch is None else made.branch.base,
@@ -184,6 +196,16 @@ def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:
         "started_at": tx.now if begins else None,
         "unwritten": True,
     }
+
+
+def _planned_by(tx: Transaction) -> dict[str, Any]:
+    """The consult whose plan it is, with who answered it and what there is to say of that; nothing for every other."""
+    if not isinstance(tx.cause, Cause) or tx.cause.kind != "consult":
+        return {}
+    row = consults.find(tx.connection, tx.cause.id)
+    if row is None or row.skill_id != team_plan.SKILL.id:
+        return {}
+    return {"planned_by": PlannedBy(row.id, None if row.by_advisor else row.agent_type, row.error)}
 
 
 def _role(made: Prepared, name: str) -> dict[str, Any]:

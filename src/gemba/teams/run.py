@@ -149,11 +149,21 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None
 
 
+class PlannedBy(msgspec.Struct, frozen=True):
+    """The consult that a run's plan is from: the type of agent whose lines it is, none where the analysis answered, and
+    why that is another one than was asked."""
+
+    consult_id: str
+    agent: str | None
+    note: str | None
+
+
 class RunView(RunSummary, frozen=True, kw_only=True):
     """A run whole: how it was planned, and every task in graph order."""
 
     settings: RunSettings
     analysis: dict[str, Any]
+    planned_by: PlannedBy | None
     roles: list[dict[str, Any]]
     report: str | None
     folder: str

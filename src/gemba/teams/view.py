@@ -16,7 +16,7 @@ from gemba.teams import store
 from gemba.teams.attempts import Attempt, list_attempts
 from gemba.teams.outputs import output_of
 from gemba.teams.prompts import roles_of
-from gemba.teams.run import RunState, RunSummary, RunView, TaskView
+from gemba.teams.run import PlannedBy, RunState, RunSummary, RunView, TaskView
 from gemba.teams.tables import artifacts, runs, tasks
 from gemba.teams.task import TaskState
 
@@ -49,15 +49,22 @@ def view_run(connection: Connection, id: str) -> RunView:
     counted: dict[str, int] = {}
     for row in found:
         counted[row.state] = counted.get(row.state, 0) + 1
+    analysis = msgspec.json.decode(run.analysis)
     return RunView(
         **_summary(run, counted, _total(took)),
         settings=store.settings_of(run),
-        analysis=msgspec.json.decode(run.analysis),
+        analysis=analysis,
+        planned_by=planned_by(analysis),
         roles=[msgspec.to_builtins(role) for role in roles_of(run)],
         report=run.report,
         folder=f".gemba/teams/{run.id}",
         all_tasks=[view_task(run, row, took.get(store.ref_of(id, row.id), Took())) for row in found],
     )
+
+
+def planned_by(analysis: Mapping[str, Any]) -> PlannedBy | None:
+    found = analysis.get("planned_by")
+    return None if found is None else msgspec.convert(found, PlannedBy)
 
 
 class TaskDetail(msgspec.Struct, frozen=True, kw_only=True):

@@ -4734,10 +4734,70 @@ export interface components {
             current: boolean;
         };
         /**
+         * PlanRoleLine
+         * @description Somebody who takes part: a name in small letters, the prefix of its tasks in capitals, and what it can do.
+         */
+        PlanRoleLine: {
+            /** @enum {unknown} */
+            type: "role";
+            name: string;
+            prefix: string;
+            /** @default [] */
+            capabilities?: string[];
+        };
+        /**
          * PlanStatus
          * @enum {unknown}
          */
         PlanStatus: "APPROVAL_REQUEST" | "BLOCKED" | "COMPLETE" | "IN_PROGRESS" | "NEEDS_INPUT";
+        /**
+         * PlanStrategy
+         * @description First: how the text was understood, and why it is cut in this way.
+         */
+        PlanStrategy: {
+            /** @enum {unknown} */
+            type: "strategy";
+            /** @default  */
+            reasoning?: string;
+        };
+        /**
+         * PlanSummary
+         * @description Last. Its action plans a run with the lines before it; that is composed from them, whatever stands there.
+         */
+        PlanSummary: {
+            /** @enum {unknown} */
+            type: "summary";
+            notes: string;
+            /** @default null */
+            suggested_action?: components["schemas"]["SuggestedAction"] | null;
+        };
+        /**
+         * PlanTaskLine
+         * @description A task of a role: its id is the role's prefix and a number, `blocked_by` names the tasks that it builds on.
+         */
+        PlanTaskLine: {
+            /** @enum {unknown} */
+            type: "task";
+            id: string;
+            owner: string;
+            goal: string;
+            /** @default [] */
+            blocked_by?: string[];
+            /** @default [] */
+            acceptance?: string[];
+            /** @default null */
+            output?: ("artifact" | "codebase" | "mixed") | null;
+        };
+        /**
+         * PlannedBy
+         * @description The consult that a run's plan is from: the type of agent whose lines it is, none where the analysis answered, and
+         *         why that is another one than was asked.
+         */
+        PlannedBy: {
+            consult_id: string;
+            agent: string | null;
+            note: string | null;
+        };
         /**
          * PolicyList
          * @description The policies in the order in which they are tried, every channel, and the file that they stand in.
@@ -6211,6 +6271,7 @@ export interface components {
             cost_usd: number | null;
             settings: components["schemas"]["RunSettings"];
             analysis: Record<string, never>;
+            planned_by: components["schemas"]["PlannedBy"] | null;
             roles: Record<string, never>[];
             report: string | null;
             folder: string;

@@ -92,7 +92,12 @@ export type AdviceLine =
   | Schemas["AdviceFinding"]
   | Schemas["AdviceProposal"]
   | Schemas["AdviceSummary"];
-export type ConsultLine = OrderLine | AdviceLine;
+export type PlanLine =
+  | Schemas["PlanStrategy"]
+  | Schemas["PlanRoleLine"]
+  | Schemas["PlanTaskLine"]
+  | Schemas["PlanSummary"];
+export type ConsultLine = OrderLine | AdviceLine | PlanLine;
 export type SuggestedAction = Schemas["SuggestedAction"];
 export type PromptLayer = Schemas["Layer"];
 export type EpicOrderInput = Schemas["EpicOrderInput"];

@@ -84,6 +84,8 @@ const TYPES: Record<ConsultLine["type"], string> = {
   deferred: "Deferred",
   finding: "Finding",
   proposal: "Proposal",
+  role: "Role",
+  task: "Task",
   summary: "Summary",
 };
 
@@ -169,7 +171,43 @@ function Line({ line, idx, titles, ...rest }: Omit<ItemProps, "one"> & { line: C
           </p>
         </>
       );
+    case "role":
+      return (
+        <>
+          <p className="line-type">Role</p>
+          <p className="line-title">
+            {plainText(line.name)} <code>{plainText(line.prefix)}</code>
+          </p>
+          {line.capabilities !== undefined && line.capabilities.length > 0 && (
+            <p className="card-hint">{plainText(line.capabilities.join(" · "))}</p>
+          )}
+        </>
+      );
+    case "task":
+      return (
+        <>
+          <p className="line-type">Task</p>
+          <p className="line-title">
+            <code>{plainText(line.id)}</code> {plainText(line.owner)}
+          </p>
+          <p className="words" dir="auto">
+            <Words text={line.goal} />
+          </p>
+          <TaskFacts line={line} />
+        </>
+      );
     case "summary":
+      if ("suggested_action" in line && line.suggested_action)
+        return (
+          <Actionable
+            idx={idx}
+            action={line.suggested_action}
+            title="The plan"
+            rationale={line.notes}
+            facts={[]}
+            {...rest}
+          />
+        );
       return (
         <>
           <p className="line-type">Summary</p>
@@ -185,6 +223,21 @@ function Line({ line, idx, titles, ...rest }: Omit<ItemProps, "one"> & { line: C
         </>
       );
   }
+}
+
+/** What a task of a plan waits for, and how anybody sees that it is done. */
+function TaskFacts({ line }: { line: Extract<ConsultLine, { type: "task" }> }) {
+  const { blocked_by: before = [], acceptance = [] } = line;
+  return (
+    <>
+      {before.length > 0 && <p className="card-hint line-refs">after {plainText(before.join(" · "))}</p>}
+      {acceptance.map((one, place) => (
+        <p key={place} className="card-hint" dir="auto">
+          {plainText(one)}
+        </p>
+      ))}
+    </>
+  );
 }
 
 function EpicName({ id, titles }: { id: string; titles: ReadonlyMap<string, string> }) {

@@ -21,7 +21,7 @@ export function arrivedLines(consult: Pick<Consult, "validated_lines" | "line_er
 }
 
 export function actionOf(line: ConsultLine): SuggestedAction | null {
-  return "suggested_action" in line ? line.suggested_action : null;
+  return "suggested_action" in line ? (line.suggested_action ?? null) : null;
 }
 
 /** The places of what can be applied and is not yet, in the order of the lines, which is that of the ranks. */
@@ -54,6 +54,10 @@ export function actionWords({ verb, path, body }: SuggestedAction): string {
   if (verb === "POST" && path === "/api/work-items") {
     const { kind = "item", title = "" } = (fields["item"] ?? {}) as { kind?: string; title?: string };
     return `New ${kind}: ${title}`;
+  }
+  if (verb === "POST" && path === "/api/teams") {
+    const { roles = [], tasks = [] } = (fields["plan"] ?? {}) as { roles?: unknown[]; tasks?: unknown[] };
+    return `Plan a team run: ${tasks.length} tasks, ${roles.length} roles; nothing begins yet`;
   }
   return `${verb} ${path}`;
 }

@@ -25,6 +25,7 @@ export const SKILLS: Readonly<Record<string, string>> = {
   sprint_retro: "Retrospective",
   perspective: "Perspective",
   walk_summary: "Summary of a walk",
+  team_plan: "Plan of a team",
 };
 
 export function skillOf(id: string): string {

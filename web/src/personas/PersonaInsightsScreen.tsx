@@ -56,7 +56,7 @@ function Figures({ rows }: { rows: PersonaFigures[] }) {
     return (
       <EmptyState title="There is no persona">
         <p>
-          The six that are shipped stand here, unless their files are at fault. <a {...linkTo("personas")}>Personas</a>
+          Those that are shipped stand here, unless their files are at fault. <a {...linkTo("personas")}>Personas</a>
         </p>
       </EmptyState>
     );

@@ -1,5 +1,6 @@
 /** How a run was planned: what its text was taken to ask for and by which words, the roles with their specs, how it runs. */
 import type { TeamRun } from "../api/types";
+import { linkToOne } from "../app/routes";
 import { Markdown } from "../ui/Markdown";
 import { plainText } from "../ui/plain-text";
 import { formatSeconds } from "../ui/time";
@@ -14,6 +15,7 @@ export function PlanPart({ run }: { run: TeamRun }) {
         <h2 id="team-analysis" className="section-title">
           What the text asks for
         </h2>
+        {run.planned_by !== null && <PlannedBy by={run.planned_by} />}
         {!isFromText(analysis, roles) && (
           <p className="card-hint">The plan was given with the run. This is what its text alone would have asked for.</p>
         )}
@@ -36,6 +38,17 @@ export function PlanPart({ run }: { run: TeamRun }) {
         <Settings run={run} />
       </section>
     </>
+  );
+}
+
+/** Whose plan it is, where a consult proposed it, and why it is another one's than was asked. */
+function PlannedBy({ by: { consult_id: id, agent, note } }: { by: NonNullable<TeamRun["planned_by"]> }) {
+  return (
+    <p className="card-hint">
+      Planned by {agent === null ? "the words of the text alone" : plainText(agent)} in a{" "}
+      <a {...linkToOne("consult", id)}>consult</a>
+      {note !== null && `: ${plainText(note)}`}
+    </p>
   );
 }
 

@@ -65,6 +65,10 @@ class Seen:
     def refuse(self, kind: type[Line], raw: dict[str, Any]) -> None:
         """The line of this type was not taken."""
 
+    def kept(self, line: Line) -> Line:
+        """A line that is taken, as it is kept: itself, unless a part of it follows from the lines before."""
+        return line
+
 
 class Rule(NamedTuple):
     """A rule on lines of some types: `broken` says why a line breaks it."""
@@ -129,6 +133,7 @@ class Judge(Generic[S]):
         if fault is not None or line is None:
             self.seen.refuse(kind, document)
             return self._refused(index, raw, *(fault or (SHAPE, "this is no line")))
+        line = self.seen.kept(line)
         self.seen.take(line, self._phase_of[kind])
         self.validated.append(line)
         if dropped := sorted(_unknown(document, kind)):

@@ -12,6 +12,7 @@ from gemba.skills.consult import (
     perspective,
     refine,
     sprint_retro,
+    team_plan,
     walk_summary,
     what_remains,
 )
@@ -29,6 +30,7 @@ _MODULES = (
     sprint_retro,
     perspective,
     walk_summary,
+    team_plan,
 )
 
 SKILLS: dict[str, ConsultSkill] = {module.SKILL.id: module.SKILL for module in _MODULES}

@@ -15,4 +15,5 @@ TOOL_NAMES = {
     "sprint_retro": "emit_retro",
     "perspective": "emit_perspective",
     "walk_summary": "emit_walk_summary",
+    "team_plan": "emit_team_plan",
 }
