@@ -28,7 +28,7 @@ from gemba.store.database import Transaction
 from gemba.teams import branches, bus, command_tasks, epics, graph, store, team_file
 from gemba.teams.analysis import LONGEST_TEXT, MOST_ROLES, Analysis, analyse
 from gemba.teams.capabilities import workspace_vocabulary
-from gemba.teams.casting import Cast, cast_roles
+from gemba.teams.casting import Cast, cast_roles, kept_role
 from gemba.teams.plan import Plan, PlanTask
 from gemba.teams.planning import plan_from, read_plan
 from gemba.teams.project_commands import project_commands
@@ -185,7 +185,7 @@ def _run_row(tx: Transaction, made: Prepared) -> dict[str, Any]:
         "agent": made.agent,
         "settings": store.json_of(made.settings),
         "analysis": store.json_of({**msgspec.to_builtins(made.analysis), **planned_by}),
-        "roles": store.json_of([_role(made, role.name) for role in made.plan.roles]),
+        "roles": store.json_of([kept_role(role, made.roles[role.name]) for role in made.plan.roles]),
         "branch": None if made.branch is None else made.branch.branch,
         "base": None if made.branch is None else made.branch.base,
         "tasks": many,
@@ -206,13 +206,6 @@ def _planned_by(tx: Transaction) -> dict[str, Any]:
     if row is None or row.skill_id != team_plan.SKILL.id:
         return {}
     return {"planned_by": PlannedBy(row.id, None if row.by_advisor else row.agent_type, row.error)}
-
-
-def _role(made: Prepared, name: str) -> dict[str, Any]:
-    """A role of the plan with its spec, as it is kept."""
-    role = next(each for each in made.plan.roles if each.name == name)
-    cast = made.roles[name]
-    return {**msgspec.to_builtins(role), "title": cast.spec.title, "loads": list(cast.spec.loads), "spec": cast.text}
 
 
 def _task_row(tx: Transaction, made: Prepared, at: int, task: PlanTask) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from gemba.errors import GembaError
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, graph, store
+from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, gaps, graph, store
 from gemba.teams.claiming import Holder
 from gemba.teams.deciding import Claim
 from gemba.teams.explorations import explore
@@ -99,6 +99,7 @@ class BringingIn:
         attempts.change_latest(tx, row, outcome=event, ended_at=tx.now)
         at = merged.commit if isinstance(merged, branches.Merged) else None
         ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
+        gaps.withdraw_cards(tx, row.run_id, f"{row.id} is done", row.id)
         _tell_of_end(tx, ended.task)
         discussing.ask_after_revision(tx, ended.task)
         self._advance(tx, ended)

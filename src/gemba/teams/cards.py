@@ -10,10 +10,10 @@ from gemba.errors import Invalid
 from gemba.escalations.cards import Card
 from gemba.escalations.escalation import Reply
 from gemba.store.database import Transaction
-from gemba.teams import commands, store
+from gemba.teams import commands, gaps, store
 from gemba.teams.deciding import ACCEPT, KIND, RETRY, REVISE, SKIP
 from gemba.teams.tables import tasks
-from gemba.teams.task import TaskState, events_from
+from gemba.teams.task import ENDED, TaskState, events_from
 from gemba.text import one_line, storable
 
 _EVENTS = {ACCEPT: "accepted", RETRY: "retried", REVISE: "revised", SKIP: "skipped"}
@@ -28,6 +28,9 @@ def judge(reply: Reply) -> None:
 
 def carry_out(tx: Transaction, card: Row[Any], reply: Reply) -> None:
     """A card whose task stands elsewhere meanwhile changes nothing: it was taken back, or is about to be."""
+    if (gap := gaps.find_by_card(tx.connection, card.id)) is not None:
+        _answer_gap(tx, gap, reply)
+        return
     found = select(tasks.c.run_id, tasks.c.id).where(tasks.c.escalation_id == card.id)
     place = tx.connection.execute(found).first()
     if place is None:
@@ -48,6 +51,21 @@ def carry_out(tx: Transaction, card: Row[Any], reply: Reply) -> None:
         commands.leave_out(tx, row, one_line(" ".join([f"skipped by {tx.actor}", *said]), 300))
     else:
         commands.take_as_it_is(tx, row, one_line(" ".join([f"accepted by {tx.actor}", *said]), 300))
+
+
+def _answer_gap(tx: Transaction, gap: Row[Any], reply: Reply) -> None:
+    """What a task misses: it goes on with what was said, or is left out."""
+    store.lock_run(tx, gap.run_id)
+    row = store.lock_task(tx, gap.run_id, gap.task_id)
+    gaps.settle_card(tx, gap.escalation_id)
+    if TaskState(row.state) in ENDED:
+        return
+    words = storable(reply.text or "").strip()
+    said = f"{tx.actor}: {words}" if words and words != reply.action else ""
+    if reply.action == SKIP:
+        commands.leave_out(tx, row, one_line(f"skipped by {tx.actor} {said}", 300))
+    elif said:
+        commands.say(tx, row, said)
 
 
 CARDS: Final = {KIND: Card(judge, carry_out)}

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from gemba.errors import Invalid
 from gemba.teams.plan import Plan, PlanRole
@@ -52,6 +54,11 @@ def cast_roles(root: Path, plan: Plan, agents: Collection[str]) -> dict[str, Cas
             findings=faulty,
         )
     return {role.name: _own(root, named[role.name]) if role.name in named else _made(role) for role in plan.roles}
+
+
+def kept_role(role: PlanRole, cast: Cast) -> dict[str, Any]:
+    """A role of the plan with its spec, as a run keeps it."""
+    return {**msgspec.to_builtins(role), "title": cast.spec.title, "loads": list(cast.spec.loads), "spec": cast.text}
 
 
 def _own(root: Path, spec: RoleSpec) -> Cast:

@@ -21,7 +21,7 @@ from gemba.handoff import audit
 from gemba.sessions import inputs, starting
 from gemba.sessions import runs as session_runs
 from gemba.store.database import Transaction
-from gemba.teams import attempts, bus, epics, finishing, graph, store
+from gemba.teams import attempts, bus, epics, finishing, gaps, graph, store
 from gemba.teams.affected import affected_by, lowest
 from gemba.teams.archive import Archived, ArchiveRun, archive, bring_back
 from gemba.teams.claiming import BRING_IN
@@ -93,6 +93,7 @@ def cancel(tx: Transaction, body: Reason, *, id: str) -> RunView:
             withdraw_card(tx, row, reason)
             store.move_task(tx, row, "cancelled", reason=reason, ended_at=tx.now, executor=None)
             many += 1
+    gaps.withdraw_cards(tx, id, reason)
     store.change_run(tx, id, unended=runs.c.unended - many)
     if run.epic_id is not None:
         epics.hand_in(tx, run.epic_id, id, done=False)
@@ -113,7 +114,7 @@ def feedback(tx: Transaction, body: Said, *, id: str) -> RunView:
     ids = affected_by(text, rows)
     for row in rows:
         if row.id in ids:
-            _say(tx, row, f"{tx.actor}: {text}")
+            say(tx, row, f"{tx.actor}: {text}")
     add_wisdom(tx, id, "decisions", text, author=tx.actor)
     words = one_line(f"feedback: {text}", 200)
     bus.post(tx, id, COORDINATOR, "progress", words, {"tasks": sorted(ids), "text": text[:4_000]}, recipient="all")
@@ -196,6 +197,7 @@ def leave_out(tx: Transaction, row: Row[Any], reason: str) -> None:
     was_open = S(row.state) not in ENDED
     _stop(tx, row)
     withdraw_card(tx, row, reason)
+    gaps.withdraw_cards(tx, row.run_id, reason, row.id)
     if was_open:
         graph.end(tx, row, "skipped", reason=reason, executor=None)
         graph.put_chain(tx, row, 0, stopped=False)
@@ -236,7 +238,7 @@ def _open(tx: Transaction, run_id: str, task_id: str, event: str) -> Row[Any]:
 _COMMANDS = {"retried": "retry", "revised": "revise", "skipped": "skip", "accepted": "accept"}
 
 
-def _say(tx: Transaction, row: Row[Any], words: str) -> None:
+def say(tx: Transaction, row: Row[Any], words: str) -> None:
     """For the next turn of a task, and at once to a session that can be typed to."""
     said = [*store.words_of(row), words][-50:]
     store.change_task(tx, row, words=msgspec.json.encode(said).decode())

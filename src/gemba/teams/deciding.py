@@ -96,13 +96,16 @@ def ask(tx: Transaction, row: Row[Any], title: str, text: str, options: tuple[st
     return store.move_task(tx, row, "held", WaitingFor.DECISION, escalation_id=id, reason=one_line(text, _LONGEST))
 
 
-def raise_card(tx: Transaction, row: Row[Any], title: str, text: str, options: tuple[str, ...]) -> str:
+def raise_card(
+    tx: Transaction, row: Row[Any], title: str, text: str, options: tuple[str, ...], session_id: str | None = None
+) -> str:
+    """Of the task's session, unless another is said: what is asked of that one keeps it from being given up."""
     run = store.get_run(tx.connection, row.run_id)
     id = raise_escalation(
         tx,
         KIND,
         f"{text}\n\nTask {row.id} of {row.run_id}: {row.goal}",
-        session_id=row.session_id or row.run_id,
+        session_id=session_id or row.session_id or row.run_id,
         title=title,
         options=options,
         agent_type=store.options_of(row).agent or run.agent,

@@ -151,27 +151,30 @@ def skip_if_kept_back(tx: Transaction, row: Row[Any]) -> Ended | None:
 
 
 def put_behind(tx: Transaction, row: Row[Any], goal: str, options: TaskOptions, **values: Any) -> Row[Any]:
-    """One more task of the same role, for what a task left to do: it waits for no more than that one did, and all that
-    waits for that one waits for it too."""
-    of_prefix = select(tasks.c.id).where(tasks.c.run_id == row.run_id, tasks.c.prefix == row.prefix)
-    highest = max(int(id.rpartition("-")[2]) for id in tx.connection.execute(of_prefix).scalars())
+    """One more task for what a task left to do: it waits for no more than that one did, and all that waits for that
+    one waits for it too. It is of the same role and chain and revises it, unless it is another `owner`'s, with a
+    `prefix`: then it stands alone."""
+    prefix: str = values.get("prefix", row.prefix)
+    of_prefix = select(tasks.c.id).where(tasks.c.run_id == row.run_id, tasks.c.prefix == prefix)
+    highest = max((int(id.rpartition("-")[2]) for id in tx.connection.execute(of_prefix).scalars()), default=0)
+    id = f"{prefix}-{highest + 1:03}"
+    if values.get("owner", row.owner) == row.owner:
+        same = {"owner": row.owner, "prefix": prefix, "chain": row.chain, "inner_loop": row.inner_loop}
+        values = {**same, "revises": row.id, **values}
+    else:
+        values = {"chain": id, "inner_loop": False, **values}
     behind = store.lock_dependents(tx, row.run_id, row.id)
     taken = select(tasks.c.place).where(tasks.c.run_id == row.run_id, tasks.c.place > row.place)
     place = tx.connection.execute(taken.order_by(tasks.c.place).limit(1)).scalar()
     new = new_row(
         tx,
         run_id=row.run_id,
-        id=f"{row.prefix}-{highest + 1:03}",
+        id=id,
         place=row.place + 1 if place is None or place > row.place + 1 else row.place,
-        owner=row.owner,
-        prefix=row.prefix,
         goal=goal,
         given=store.json_of(options),
-        chain=row.chain,
-        inner_loop=row.inner_loop,
         blocked_by=row.blocked_by,
-        open_blockers=0,
-        revises=row.id,
+        open_blockers=row.open_blockers,
         **values,
     )
     tx.connection.execute(insert(tasks), new)

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from gemba.action import Action, Id
 from gemba.errors import Conflict, Invalid
 from gemba.store.database import Transaction
-from gemba.teams import reviewing
+from gemba.teams import gaps, reviewing
 from gemba.teams.bus import acknowledge, post_many
 from gemba.teams.bus_reads import Number, RecipientStatus
 from gemba.teams.message import ALL, MOST_AT_ONCE, STATE_UPDATE, Message, checked, find_type, placed
@@ -154,6 +154,7 @@ def _post(tx: Transaction, run_id: str, given: list[NewMessage], session_id: str
     numbers = post_many(tx, run_id, found, session_id)
     for message in found:
         reviewing.take(tx, run_id, message, session_id)
+        gaps.take(tx, run_id, message, session_id)
         take_message(tx, run_id, message.type, message.summary, message.data, author=message.sender)
     unknown = sorted({each.type for each in found if not each.known})
     return Posted(run_id, numbers[0], numbers[-1], unknown)

@@ -162,6 +162,19 @@ ratings = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+gaps = Table(
+    "team_gaps",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    Column("task_id", Text, primary_key=True),
+    Column("capability", Text, primary_key=True),  # that the task misses
+    Column("added", Text),  # the task that does it
+    Column("escalation_id", Text),  # the card that asks about it, while anybody may answer
+    Column("reason", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("team_gaps_by_escalation", "escalation_id"),
+)
+
 messages = Table(
     "team_messages",
     metadata,

@@ -148,6 +148,17 @@ def upgrade() -> None:
         sa.Column("at", sa.BigInteger, nullable=False),
     )
     op.create_table(
+        "team_gaps",
+        sa.Column("run_id", sa.Text, primary_key=True),
+        sa.Column("task_id", sa.Text, primary_key=True),
+        sa.Column("capability", sa.Text, primary_key=True),
+        sa.Column("added", sa.Text),
+        sa.Column("escalation_id", sa.Text),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("at", sa.BigInteger, nullable=False),
+    )
+    op.create_index("team_gaps_by_escalation", "team_gaps", ["escalation_id"])
+    op.create_table(
         "team_messages",
         sa.Column("run_id", sa.Text, primary_key=True),
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
