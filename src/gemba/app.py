@@ -82,6 +82,7 @@ from gemba.teams.bringing_in import BringingIn
 from gemba.teams.completing import Completing
 from gemba.teams.concluding import Concluding
 from gemba.teams.crew import Crew
+from gemba.teams.epics import item_of
 from gemba.teams.folder import Folders
 from gemba.teams.review_flows import ReviewFlows
 from gemba.teams.stint import Stints
@@ -162,7 +163,7 @@ class App:
         self.policies = open_policies(settings, workspace)
         project = partial(projection.project, origin=self.origin, policies=self.policies)
         follow = partial(following.project, role_of=role_of)
-        count = partial(usage.project, persona_of=persona_of)
+        count = partial(usage.project, persona_of=persona_of, item_of=item_of)
         self.ingest = Ingest(
             database, home / "sessions", self.origin, workspace.root, [project, consult_lines.project, follow, count]
         )

@@ -33,6 +33,7 @@ from gemba.work.tables import items
 
 KINDS: Final = ("session", "task", "epic", "sprint", "persona", "day")
 
+ItemOf = Callable[[Connection, str], str | None]  # of a task that is no item, where it is part of one
 PersonaOf = Callable[[Connection, str], str | None]  # of a session, where it is a consult's
 
 
@@ -42,6 +43,7 @@ class Turn(NamedTuple):
     id: str
     session: str
     task: str | None
+    item: str | None  # that the task is part of, where it is no item itself
     epic: str | None
     sprint: str | None
     persona: str | None
@@ -58,10 +60,11 @@ class Turn(NamedTuple):
     def keys(self) -> list[tuple[str, str]]:
         """What its sums are kept under."""
         of = (self.session, self.task, self.epic, self.sprint, self.persona, name_of(self.day))
-        return [(kind, key) for kind, key in zip(KINDS, of, strict=True) if key is not None]
+        named = [*zip(KINDS, of, strict=True), ("task", self.item)]
+        return [(kind, key) for kind, key in named if key is not None]
 
 
-def project(tx: Transaction, drafts: Sequence[Draft], persona_of: PersonaOf) -> None:
+def project(tx: Transaction, drafts: Sequence[Draft], persona_of: PersonaOf, item_of: ItemOf = lambda *_: None) -> None:
     """Take in what a batch of frames says of turns."""
     told = [draft for draft in drafts if draft.name == "usage_reported" and draft.session_id and draft.ref]
     if not told:
@@ -69,7 +72,7 @@ def project(tx: Transaction, drafts: Sequence[Draft], persona_of: PersonaOf) -> 
     running = store.find_running(tx.connection)
     sprint = None if running is None else running.id
     first_day = 0 if running is None or running.started_at is None else running.started_at // clock.DAY
-    found = [_turn(tx, draft, sprint, persona_of) for draft in told]
+    found = [_turn(tx, draft, sprint, persona_of, item_of) for draft in told]
     new = tx.insert_new(turns, [_row(tx, turn) for turn in found], "id")
     # A frame's id is known once, and so is a turn's: what is left was never counted.
     counted = list({turn.id: turn for turn in found if turn.id in new}.values())
@@ -99,16 +102,18 @@ def _add(tx: Transaction, counted: Sequence[Turn], first_day: int) -> None:
     progress.use(tx, sum(turn.tokens for turn in counted))
 
 
-def _turn(tx: Transaction, draft: Draft, sprint: str | None, persona_of: PersonaOf) -> Turn:
+def _turn(tx: Transaction, draft: Draft, sprint: str | None, persona_of: PersonaOf, item_of: ItemOf) -> Turn:
     payload, session = draft.payload, str(draft.session_id)
     task = task_of(tx.connection, session, payload.get("bead_id"), tx.now)
-    above = _line_above(tx.connection, task) if task is not None else []
+    item = None if task is None else item_of(tx.connection, task)
+    above = _line_above(tx.connection, item or task) if task is not None else []
     is_elsewhere = bool(above) and sprint is not None and not _is_in(tx.connection, sprint, [id for id, _ in above])
     cost = payload["cost_usd"]
     return Turn(
         id=str(draft.ref),
         session=session,
         task=task,
+        item=item,
         epic=next((id for id, kind in above if kind == Kind.EPIC), None),
         sprint=None if is_elsewhere else sprint,
         persona=persona_of(tx.connection, session),

@@ -23,8 +23,8 @@ for an issue that must not pass; then your points of 100 for each dimension:"""
 _MOST_FAILED = 10  # of a dimension
 _FULL = 100
 _GAP = """\
-Where your task needs a skill that is not yours, do what is yours and say so with the MCP tool team_msg: operation log, \
-type capability_gap, data {"capability": "<a word, as in tester>", "reason": "<what it is needed for>"}."""
+Where your task needs a skill that is not yours, do what is yours and say so with the MCP tool team_msg: operation \
+log, type capability_gap, data {"capability": "<a word, as in tester>", "reason": "<what it is needed for>"}."""
 _ARTIFACTS = """\
 Write what you find out or decide into .gemba/artifacts/{task_id}-report.md, and name it in artifacts_written. What \
 others found lies in .gemba/artifacts; leave that as it is. Work in this folder alone."""

@@ -37,21 +37,21 @@ def list_runs(
     chosen = [runs.c.workspace == workspace, *([runs.c.state.in_(states)] if states else [])]
     page = rows.newest(connection, runs.c.created_at, limit, before, chosen)
     counted = _states(connection, [row.id for row in page.rows])
-    took = {row.id: _took(connection, row.id) for row in page.rows}
-    shown = [RunSummary(**_summary(row, counted.get(row.id, {}), _total(took[row.id]))) for row in page.rows]
+    took = {row.id: took_of(connection, row.id) for row in page.rows}
+    shown = [RunSummary(**_summary(row, counted.get(row.id, {}), total_of(took[row.id]))) for row in page.rows]
     return shown, page.total, page.next
 
 
 def view_run(connection: Connection, id: str) -> RunView:
     run = store.get_run(connection, id)
     found = store.all_tasks(connection, id)
-    took = _took(connection, id)
+    took = took_of(connection, id)
     counted: dict[str, int] = {}
     for row in found:
         counted[row.state] = counted.get(row.state, 0) + 1
     analysis = msgspec.json.decode(run.analysis)
     return RunView(
-        **_summary(run, counted, _total(took)),
+        **_summary(run, counted, total_of(took)),
         settings=store.settings_of(run),
         analysis=analysis,
         planned_by=planned_by(analysis),
@@ -77,7 +77,7 @@ class TaskDetail(msgspec.Struct, frozen=True, kw_only=True):
 
 def view_detail(connection: Connection, run_id: str, task_id: str) -> TaskDetail:
     run, row = store.get_run(connection, run_id), store.get_task(connection, run_id, task_id)
-    took = _took(connection, run_id).get(store.ref_of(run_id, task_id), Took())
+    took = took_of(connection, run_id).get(store.ref_of(run_id, task_id), Took())
     return TaskDetail(
         task=view_task(run, row, took),
         words=store.words_of(row),
@@ -161,7 +161,7 @@ def _states(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, i
     return found
 
 
-def _took(connection: Connection, run_id: str) -> dict[str, Took]:
+def took_of(connection: Connection, run_id: str) -> dict[str, Took]:
     """By the refs of a run's tasks: their sums are kept under these, one beside the other."""
     mine = (sums.c.kind == "task", sums.c.key > f"{run_id}/", sums.c.key < f"{run_id}0")
     return {
@@ -170,6 +170,6 @@ def _took(connection: Connection, run_id: str) -> dict[str, Took]:
     }
 
 
-def _total(took: Mapping[str, Took]) -> Took:
+def total_of(took: Mapping[str, Took]) -> Took:
     priced = [each.cost_usd for each in took.values() if each.cost_usd is not None]
     return Took(sum(each.tokens for each in took.values()), sum(priced) if priced else None)

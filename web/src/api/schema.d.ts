@@ -5263,7 +5263,7 @@ export interface components {
          * @description How a run runs. `reviewer`: builtin, person, or a role of the plan, for the work of the others.
          */
         RunSettings: {
-            /** @default 8 */
+            /** @default 0 */
             max_parallel?: number;
             /** @default builtin */
             reviewer?: string;
