@@ -60,8 +60,8 @@ Gemba demo: agents work on a small project, and most of them wait for you.
 @json_option
 @click.pass_obj
 def command(folder: str | None, port: int | None, pace: float, seed: int, no_agents: bool, as_json: bool) -> None:
-    """Try Gemba without an agent or a key of your own: built-in agents ask, wait, and go on with your answer, and a team
-    run changes the project's code, judged by its gates.
+    """Try Gemba without an agent or a key of your own: built-in agents ask, wait, and go on with your answer; a team
+    run changes the project's code, and its gates judge it.
 
     It works in a temporary folder and removes it in the end. With --json it prints one object that says where it
     is, then one a line that an agent says.

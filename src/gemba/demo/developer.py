@@ -1,4 +1,4 @@
-"""The developer of the demo's team: a program that knows one change by heart, and needs to be told what nobody has said.
+"""The developer of the demo's team: a program that knows one change by heart, and must be told what nobody has said.
 
 Without a word of the operator's it guesses; what the gate says of that it does not understand, so that a person is
 asked. `team.toml` beside this has the change in all its forms. Run by the built-in worker of a team as
