@@ -2,8 +2,9 @@
 
 Every task gets what the tasks that it waits for directly left. The line `Loads:` of its role-spec decides what goes
 beyond: a word there that is the id, the prefix, the role or a capability of a task further upstream loads that, too,
-"all upstream" loads all of it, and a kind of wisdom that is named goes first. The same rows give the same, in the same order. Reads only; called by the
-engine before a turn, which hands it to `artifacts.lay_down` and then to `transfers.record_transfers`.
+"all upstream" loads all of it, and a kind of wisdom that is named goes first. The same rows give the same, in the same
+order. Reads only; called by the engine before a turn, which hands it to `artifacts.lay_down` and then to
+`transfers.record_transfers`.
 """
 
 from __future__ import annotations
