@@ -86,6 +86,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
     """Make the workspace and its past, then serve it with its agents until a signal comes."""
     stories, project, work = load_stories(), load_project(), load_work()
     make_floor(floor, project.commit, stories.values())
+    os.environ["TMPDIR"] = str(floor.scratch)  # what agents leave there when they are ended goes with the rest
     make_workspace(floor.workspace)
     workspace = Workspace(floor.workspace)
     for name, text in project.settings.items():
@@ -105,7 +106,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
     with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
         write_work(app, work, sessions)
         dispatches = write_dispatches(app, sessions.values())
-        if tempo.agents:
+        if tempo.agents and shutil.which("git"):  # its tasks work in branches
             begin_team(app)
         try:
             serve(app, bind, ready)

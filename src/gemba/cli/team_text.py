@@ -142,7 +142,8 @@ def lines_of_wait(run: Run, task: Task, card: dict[str, Any] | None) -> list[str
         ways = [(f"gemba answer {id} -o {at}", option) for at, option in enumerate(card["options"], 1)]
     else:
         ways = [(f'gemba answer {id} "…"', "answer it")]
-    return [*lines, *_commands([*ways, (f"gemba inbox {id}", "see all of it")])]
+    more = [(f"gemba inbox {id}", "see all of it"), (f"gemba team skip {name}", dict(_DECISIONS)["skip"])]
+    return [*lines, *_commands([*ways, *more])]
 
 
 def is_answered(task: Task, card: dict[str, Any] | None) -> bool:

@@ -137,7 +137,7 @@ def _decided(connection: Connection, run_id: str, rows: Sequence[Row[Any]]) -> s
 def _branch(run: Row[Any], rows: Sequence[Row[Any]]) -> str:
     merged = [row for row in rows if row.merged not in (None, run.base)]
     if run.branch is None:
-        return ""
+        return "There is no branch, for want of a repository with a commit: the tasks worked in the workspace itself."
     if not merged:
         return "No file of the project was changed."
     return (
