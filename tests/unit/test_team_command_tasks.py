@@ -16,7 +16,7 @@ from gemba.errors import Invalid, Unusable
 from gemba.sessions.builtin.steps import steps_of, task_of
 from gemba.teams.analysis import analyse
 from gemba.teams.command_tasks import SHIPPED, capability_of, prompt_of, with_programs
-from gemba.teams.plan import CommandTask, Plan, PlanTask, TaskOptions
+from gemba.teams.plan import CommandTask, DeclaredCommand, Plan, PlanTask, TaskOptions
 from gemba.teams.plan_file import parse_plan, read_plan_file
 from gemba.teams.planning import plan_from, read_plan, with_revision
 from gemba.teams.programs.__main__ import PROGRAMS
@@ -55,7 +55,7 @@ def test_every_shipped_command_is_a_program_that_there_is() -> None:
 def test_tasks_of_other_agents_keep_to_their_agent() -> None:
     plan = plan_from(analyse(EVERYTHING))
 
-    assert with_programs(plan, {"developer": CommandTask("make")}, "claude") == plan
+    assert with_programs(plan, {"developer": DeclaredCommand("make")}, "claude") == plan
 
 
 def test_the_plan_goes_before_the_workspace_and_that_before_what_is_shipped() -> None:
@@ -68,7 +68,7 @@ def test_the_plan_goes_before_the_workspace_and_that_before_what_is_shipped() ->
             {"id": "OPS-001", "owner": "ops", "goal": "d"},
         ],
     }
-    declared = {"tester": CommandTask("workspace")}
+    declared = {"tester": DeclaredCommand("workspace")}
 
     assert commands(with_programs(read_plan(document), declared, "builtin")) == {
         "TEST-001": "plan",
@@ -78,6 +78,16 @@ def test_the_plan_goes_before_the_workspace_and_that_before_what_is_shipped() ->
     }
     mixed = {task.id: task.options.agent for task in with_programs(read_plan(document), declared, "claude").tasks}
     assert mixed == {"TEST-001": "builtin", "TEST-002": None, "TEST-003": "codex", "OPS-001": None}
+
+
+def test_a_workspace_says_what_the_gate_of_its_own_command_looks_at() -> None:
+    plan = plan_from(analyse("implement it, and test it"))
+    declared = {"developer": DeclaredCommand("make", output="mixed"), "tester": DeclaredCommand("make test")}
+
+    options = {task.id: task.options for task in with_programs(plan, declared, "builtin").tasks}
+
+    assert {id: each.output for id, each in options.items()} == {"IMPL-001": "mixed", "TEST-001": "artifact"}
+    assert options["IMPL-001"].command == CommandTask("make")
 
 
 def test_a_revision_is_verified_by_its_own_artifact() -> None:
@@ -148,12 +158,12 @@ def test_a_team_file_has_programs_by_capability_and_the_commands_of_the_project(
     (tmp_path / ".gemba").mkdir()
     (tmp_path / ".gemba/team.toml").write_text(
         '[capability.developer]\nrun = "make build"\nartifact = "build.md"\nverify = "make test"\n'
-        '[[command]]\nname = "tests"\nrun = "make test"\n'
+        'output = "mixed"\n[[command]]\nname = "tests"\nrun = "make test"\n'
     )
 
     found = read_team_file(tmp_path)
 
-    assert found.capability == {"developer": CommandTask("make build", "build.md", "make test")}
+    assert found.capability == {"developer": DeclaredCommand("make build", "build.md", "make test", output="mixed")}
     assert [command.run for command in found.command or ()] == ["make test"]
 
 

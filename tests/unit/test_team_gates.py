@@ -105,7 +105,9 @@ def test_what_a_reviewer_sees_lowers_its_dimension_and_no_other(dimension: Dimen
 def test_a_verdict_explains_itself() -> None:
     gate = judge(checks(D.ACCURACY, 1, 3), review(60), author="developer", attempt=3)
 
-    assert gate.reason == "51.25 of 100: less than 60 after 2 retries, somebody decides; lowest: accuracy with 25"
+    assert gate.reason == (
+        "51.25 of 100 after 3 attempts, 60 are needed: check 1; check 2; check 3; tester gives completeness 60; and 2 more"
+    )
     assert [each.reason for each in gate.dimensions][1:3] == [
         "nothing was computed; tester gives 60",
         "1 of 4 checks passed; tester gives 60",

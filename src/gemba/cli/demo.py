@@ -29,6 +29,7 @@ from gemba.demo.floor import Floor, make_floor
 from gemba.demo.past import write_dispatches, write_earlier, write_past
 from gemba.demo.planned import load_work, write_finished, write_work
 from gemba.demo.story import load_project, load_stories
+from gemba.demo.team import begin_team, end_sessions
 from gemba.errors import Unusable
 from gemba.escalations.policy_check import checked_settings
 from gemba.text import showable
@@ -43,8 +44,10 @@ Gemba demo: agents work on a small project, and most of them wait for you.
                {gemba} -C {workspace} approval approve ID
                {gemba} -C {workspace} consult start    in which order to take on what is planned
                {gemba} -C {workspace} consult apply ID LINE
+               {gemba} -C {workspace} team             a team run, and what it waits for
 
   Answer something and watch what its agent says next. On the page, ? shows the keys.
+  Teams shows a run that works beside them: soon one of its tasks misses its gate, and asks you.
   Ctrl-C ends the demo and removes everything it has made.
 """
 
@@ -53,11 +56,12 @@ Gemba demo: agents work on a small project, and most of them wait for you.
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one (default 4680).")
 @click.option("--pace", type=click.FloatRange(0.1, 1000), default=1.0, show_default=True, help="How fast agents work.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another number tells the stories differently.")
-@click.option("--no-agents", is_flag=True, help="Only the workspace and what was asked in it before.")
+@click.option("--no-agents", is_flag=True, help="Only the workspace and what was asked in it before; no team run.")
 @json_option
 @click.pass_obj
 def command(folder: str | None, port: int | None, pace: float, seed: int, no_agents: bool, as_json: bool) -> None:
-    """Try Gemba without an agent or a key of your own: built-in agents ask, wait, and go on with your answer.
+    """Try Gemba without an agent or a key of your own: built-in agents ask, wait, and go on with your answer; a team
+    run changes the project's code, and its gates judge it.
 
     It works in a temporary folder and removes it in the end. With --json it prints one object that says where it
     is, then one a line that an agent says.
@@ -82,11 +86,12 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
     """Make the workspace and its past, then serve it with its agents until a signal comes."""
     stories, project, work = load_stories(), load_project(), load_work()
     make_floor(floor, project.commit, stories.values())
+    os.environ["TMPDIR"] = str(floor.scratch)  # what agents leave there when they are ended goes with the rest
     make_workspace(floor.workspace)
     workspace = Workspace(floor.workspace)
     for name, text in project.settings.items():
         with (workspace.folder / name).open("a") as settings:
-            settings.write(text)
+            settings.write(text.replace("{python}", shlex.quote(sys.executable)))
     earlier, sessions = ({name: session_of(floor, story, life) for name, story in stories.items()} for life in (0, 1))
     write_finished(work.item, earlier)
     write_earlier(earlier.values())
@@ -101,11 +106,14 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
     with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
         write_work(app, work, sessions)
         dispatches = write_dispatches(app, sessions.values())
+        if tempo.agents and shutil.which("git"):  # its tasks work in branches
+            begin_team(app)
         try:
             serve(app, bind, ready)
         finally:
             ending.hold()
             crew.stop()
+            end_sessions(app)
 
 
 class Tempo(NamedTuple):

@@ -128,7 +128,7 @@ def lines_of_wait(run: Run, task: Task, card: dict[str, Any] | None) -> list[str
         return _entry(task, "answered; it goes on as soon as somebody takes it up")
     if task["state"] == "partial_completion" or task["waiting_for"] == "decision":
         told = task["reason"] or "a decision"
-        lines = _entry(task, f"{told}{_failed(task)}")
+        lines = _entry(task, told)
         options = [] if card is None else card["options"]
         ways = [(verb, words) for verb, words in _DECISIONS if not options or verb in options]
         return [*lines, *_commands([(f"gemba team {verb} {name}{_quoted(verb)}", words) for verb, words in ways])]
@@ -142,7 +142,8 @@ def lines_of_wait(run: Run, task: Task, card: dict[str, Any] | None) -> list[str
         ways = [(f"gemba answer {id} -o {at}", option) for at, option in enumerate(card["options"], 1)]
     else:
         ways = [(f'gemba answer {id} "…"', "answer it")]
-    return [*lines, *_commands([*ways, (f"gemba inbox {id}", "see all of it")])]
+    more = [(f"gemba inbox {id}", "see all of it"), (f"gemba team skip {name}", dict(_DECISIONS)["skip"])]
+    return [*lines, *_commands([*ways, *more])]
 
 
 def is_answered(task: Task, card: dict[str, Any] | None) -> bool:

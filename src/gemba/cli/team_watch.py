@@ -16,17 +16,18 @@ from typing import Any
 import click
 
 from gemba.cli.door import Door, item_path, open_door
-from gemba.cli.show import json_option, local_time, print_json
+from gemba.cli.show import json_option, local_time, print_json, width
 from gemba.cli.team_found import Run, complete_run, find_run, short
 from gemba.cli.team_picture import MARKS, state_mark
 from gemba.cli.team_reads import card_of
 from gemba.cli.team_text import AT_WORK, COLOURS, DONE, NEEDS_PERSON, OPEN, is_answered, lines_of_wait, stands_still
 from gemba.errors import Unusable
-from gemba.text import one_line
+from gemba.text import fold, one_line
 
 NEWS = "team.started,team.changed,team.task_changed,team.finished"
 _PAUSE_SECONDS = 0.5
 _LONGEST = 300
+_MOST_ASKED = 6  # lines of a question
 
 Tell = Callable[[Door, dict[str, Any]], None]
 
@@ -218,8 +219,11 @@ def _echo_ways(door: Door, event: dict[str, Any], err: bool) -> None:
     run = door.get(item_path("teams", run_id))
     task = next((each for each in run["all_tasks"] if each["id"] == task_id), None)
     if task is not None and task["state"] in NEEDS_PERSON:  # it may have been answered meanwhile
-        _, *ways = lines_of_wait(run, task, card_of(door, task))
-        click.echo("\n".join(line for line in ways if "  gemba " in line), err=err)
+        card = card_of(door, task)
+        asked = [] if card is None or task["waiting_for"] in (None, "decision") else fold(card["text"], width() - 8)
+        _, *ways = lines_of_wait(run, task, card)
+        lines = [*(f"        {line}" for line in asked[:_MOST_ASKED]), *(line for line in ways if "  gemba " in line)]
+        click.echo("\n".join(lines), err=err)
 
 
 _echo = echo_to(err=False)

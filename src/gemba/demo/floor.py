@@ -34,6 +34,10 @@ class Floor(msgspec.Struct, frozen=True):
     def home(self) -> Path:
         return self.folder / "home"
 
+    @property
+    def scratch(self) -> Path:
+        return self.folder / "scratch"
+
     def place_of(self, story: Story) -> Path:
         """The worktree of the agent's branch."""
         worktree = self.folder / f"kettle-{story.branch}"
@@ -43,6 +47,7 @@ class Floor(msgspec.Struct, frozen=True):
 def make_floor(floor: Floor, commits: Iterable[Commit], stories: Iterable[Story]) -> None:
     floor.home.mkdir(mode=0o700, parents=True)
     floor.workspace.mkdir()
+    floor.scratch.mkdir()
     if shutil.which("git"):
         _git(floor.workspace, "init", "--template=", "--initial-branch=main")
     for commit in commits:

@@ -118,18 +118,19 @@ def _settings(root: Path, wanted: NewTeam, usual: TeamSettings, plan: Plan) -> R
 
 def _checked_agents(surroundings: Mapping[str, Any], root: Path, agent: str, plan: Plan) -> set[str]:
     """The types that take part; an Invalid names the task whose agent cannot run here."""
-    names = {agent: "/agent"}
+    names = {agent: ("", "/agent")}
     for at, task in enumerate(plan.tasks):
         if task.options.agent is not None:
-            names.setdefault(task.options.agent, f"/plan/tasks/{at}/options/agent")
-    for name, pointer in names.items():
+            names.setdefault(task.options.agent, (f"{task.id}: ", f"/plan/tasks/{at}/options/agent"))
+    for name, (who, pointer) in names.items():
         try:
             found: Agent = surroundings["agent"](name)
         except GembaError as error:
-            raise Invalid(error.message, code=error.code, pointer=pointer, found=name) from None
+            raise Invalid(f"{who}{error.message}", code=error.code, pointer=pointer, found=name) from None
         reason = usable(found, root) if found.takes_task else "nothing there reads a task"
         if reason is not None:
-            raise Invalid(f"agent {name} cannot run here: {reason}", code="agent_unusable", pointer=pointer, found=name)
+            words = f"{who}agent {name} cannot run here: {reason}; `gemba agents` shows which can"
+            raise Invalid(words, code="agent_unusable", pointer=pointer, found=name)
     return set(names)
 
 

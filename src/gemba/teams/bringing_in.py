@@ -28,7 +28,7 @@ from gemba.teams.claiming import Holder
 from gemba.teams.deciding import Claim
 from gemba.teams.explorations import explore
 from gemba.teams.gates import Gate
-from gemba.teams.handed_in import Work, read_work
+from gemba.teams.handed_in import Work, documents_before, read_work
 from gemba.teams.knowledge import CollectedArtifact, Exploration
 from gemba.teams.loading import current_artifacts
 from gemba.teams.publishing import publish
@@ -90,12 +90,16 @@ class BringingIn:
         self, tx: Transaction, row: Row[Any], work: Work, gate: Gate | None, merged: Merge, brought: Brought
     ) -> None:
         by = None if gate is None or gate.reviewer == BUILTIN else gate.reviewer
-        published = publish(tx, row.run_id, row, work.document, brought.artifacts, brought.explored, reviewer=by)
+        before = documents_before(tx.connection, work)
+        collected = (brought.artifacts, brought.explored)
+        published = publish(tx, row.run_id, row, work.document, *collected, reviewer=by, before=before)
         bus.post(tx, row.run_id, row.owner, "state_update", f"{row.id} reports", published.state.as_data())
         reason = row.accepted
         if isinstance(merged, branches.Conflicts):
             reason = _put_conflict(tx, work.run, row, merged)
         event = "accepted" if gate is None else gate.outcome if reason is None else "passed_with_warnings"
+        if reason is None and gate is not None and gate.outcome == "passed_with_warnings":
+            reason = gate.reason
         attempts.change_latest(tx, row, outcome=event, ended_at=tx.now)
         at = merged.commit if isinstance(merged, branches.Merged) else None
         ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from gemba.teams.capabilities import GENERAL, Capability, shipped
-from gemba.teams.plan import CommandTask, Plan, PlanRole, PlanTask, prefix_of
+from gemba.teams.plan import CommandTask, DeclaredCommand, Output, Plan, PlanRole, PlanTask, prefix_of
 from gemba.teams.run import BUILTIN
 
 ARTIFACTS = ".gemba/artifacts"
@@ -66,23 +66,28 @@ def command_faults(command: CommandTask) -> Iterator[CommandFault]:
 # ---- who runs what ---------------------------------------------------------------------------------------------------
 
 
-def with_programs(plan: Plan, declared: Mapping[str, CommandTask], agent: str) -> Plan:
+def with_programs(plan: Plan, declared: Mapping[str, DeclaredCommand], agent: str) -> Plan:
     """The plan in which each task of the built-in worker has its command, if there is one for it. `declared` is what
     the workspace says, by capability; `agent` runs what names no other. A task with a command of its own is run by the
-    built-in worker, unless it names who else; its gate looks at the artifact, unless the plan says otherwise."""
+    built-in worker, unless it names who else; its gate looks at the artifact, unless the plan or the workspace says
+    otherwise."""
     roles = {role.name: role for role in plan.roles}
     return Plan(plan.roles, tuple(_with_program(task, roles.get(task.owner), declared, agent) for task in plan.tasks))
 
 
-def _with_program(task: PlanTask, role: PlanRole | None, declared: Mapping[str, CommandTask], agent: str) -> PlanTask:
+def _with_program(
+    task: PlanTask, role: PlanRole | None, declared: Mapping[str, DeclaredCommand], agent: str
+) -> PlanTask:
     options, command = task.options, task.options.command
     runner = options.agent or (BUILTIN if command is not None else agent)
     if runner != BUILTIN:
         return task
+    usual: Output = "artifact"
     if command is None:
         name = capability_of(task, role)
-        command = declared.get(name) or shipped_command(name)
-    output = options.output or (None if command is None else "artifact")
+        own = declared.get(name)
+        command, usual = (own.command, own.output or usual) if own is not None else (shipped_command(name), usual)
+    output = options.output or (None if command is None else usual)
     changed = msgspec.structs.replace(options, agent=BUILTIN, command=command, output=output)
     return msgspec.structs.replace(task, options=changed)
 

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from gemba.errors import Conflict, Invalid
+from gemba.text import one_line
 
 COMPLETED_FROM = 80
 WARNINGS_FROM = 60
@@ -99,24 +100,43 @@ def judge(checks: Sequence[ComputedCheck], review: Review, *, author: str, attem
     total = sum(exact.values(), Fraction()) / len(Dimension)
     outcome, retries_left = outcome_of(total, attempt)
     lowest = min(Dimension, key=exact.__getitem__)  # the first of those that are equally low
+    dimensions = tuple(_explained(dimension, exact[dimension], checks, review) for dimension in Dimension)
+    reason = f"{shown(total):g} of {_FULL}{_MEANING[outcome].format(attempt=attempt)}"
+    why = _why(dimensions, checks, review)
     return Gate(
         shown(total),
         outcome,
         attempt,
         retries_left,
-        tuple(_explained(dimension, exact[dimension], checks, review) for dimension in Dimension),
+        dimensions,
         lowest,
         review.reviewer,
-        f"{shown(total):g} of {_FULL}: {_MEANING[outcome]}; lowest: {lowest} with {shown(exact[lowest]):g}",
+        f"{reason}: {why}" if why else reason,
     )
 
 
 _MEANING: dict[Outcome, str] = {
-    "passed": f"{COMPLETED_FROM} or more, completed",
-    "passed_with_warnings": f"{WARNINGS_FROM} or more, completed with warnings",
-    "sent_back": f"less than {WARNINGS_FROM}, phase 3 again",
-    "given_up": f"less than {WARNINGS_FROM} after {MOST_RETRIES} retries, somebody decides",
+    "passed": "",
+    "passed_with_warnings": f", {COMPLETED_FROM} are good",
+    "sent_back": f", {WARNINGS_FROM} are needed",
+    "given_up": f" after {{attempt}} attempts, {WARNINGS_FROM} are needed",
 }
+_MOST_WHY = 4
+_LONGEST_WHY = 120
+
+
+def _why(dimensions: Sequence[DimensionScore], checks: Sequence[ComputedCheck], review: Review) -> str:
+    """What was not as it should be, the worst first: what checks found; where none did, whose score it is."""
+    found: list[str] = []
+    for one in sorted(dimensions, key=lambda one: one.score):
+        failed = [each for each in checks if each.dimension is one.dimension and not each.passed]
+        found += [
+            f"{each.name}: {one_line(each.evidence, _LONGEST_WHY)}" if each.evidence else each.name for each in failed
+        ]
+        if not failed and one.score < _FULL:
+            found.append(f"{review.reviewer} gives {one.dimension} {one.reviewed}")
+    more = [f"and {len(found) - _MOST_WHY} more"] if len(found) > _MOST_WHY else []
+    return "; ".join([*found[:_MOST_WHY], *more])
 
 
 def outcome_of(score: Fraction | float, attempt: int) -> tuple[Outcome, int]:

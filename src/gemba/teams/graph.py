@@ -84,7 +84,7 @@ def begin_anew(tx: Transaction, row: Row[Any], event: str, **values: Any) -> lis
     fresh: dict[str, Any] = {"ended_at": None, "lost_for": None, "escalation_id": None, "not_before": 0}
     store.move_task(tx, row, event, **{**fresh, **_from_the_branch(row), **values})
     states[row.id], again = S.PENDING, [row]
-    for each in _behind(tx, row):
+    for each in behind(tx, row):
         blockers = [states[blocker] for blocker in store.blockers_of(each)]
         how = _how_again(each, kept_back=any(state in LOST for state in blockers))
         if how is not None:
@@ -118,7 +118,7 @@ def _refuse_lost_blocker(row: Row[Any], states: dict[str, TaskState]) -> None:
         )
 
 
-def _behind(tx: Transaction, row: Row[Any]) -> list[Row[Any]]:
+def behind(tx: Transaction, row: Row[Any]) -> list[Row[Any]]:
     """All that waits for a task, over whatever others, in graph order."""
     found: dict[str, Row[Any]] = {}
     waiting = [row.id]
@@ -131,8 +131,8 @@ def _behind(tx: Transaction, row: Row[Any]) -> list[Row[Any]]:
 
 def _with_blockers(tx: Transaction, row: Row[Any]) -> Sequence[Row[Any]]:
     """The task, all behind it, and what any of them waits for."""
-    behind = [row, *_behind(tx, row)]
-    wanted = {each.id for each in behind}.union(*(store.blockers_of(each) for each in behind))
+    these = [row, *behind(tx, row)]
+    wanted = {each.id for each in these}.union(*(store.blockers_of(each) for each in these))
     return store.tasks_among(tx.connection, row.run_id, wanted)
 
 

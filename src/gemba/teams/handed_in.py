@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Row, select
 
 from gemba.errors import Conflict
 from gemba.handoff import dispatches, handoffs
@@ -17,6 +17,8 @@ from gemba.sessions import runs as session_runs
 from gemba.sessions.worktrees import worktree
 from gemba.teams import attempts, store
 from gemba.teams.artifacts import Collected, collect
+from gemba.teams.said import Said
+from gemba.teams.tables import attempts as attempts_table
 from gemba.teams.transfers import artifacts_given
 
 
@@ -45,6 +47,21 @@ class Work(NamedTuple):
 
     def collect(self) -> Collected:
         return collect(self.folder, self.task.id, self.given)
+
+
+def documents_before(connection: Connection, work: Work) -> list[dict[str, Any]]:
+    """The envelopes of the task's earlier turns, as a gate judged them: what those left lies in the same worktree."""
+    table = attempts_table
+    mine = (table.c.run_id == work.run.id, table.c.task_id == work.task.id, table.c.number < work.attempt.number)
+    asked = select(table.c.handoff_id).where(*mine, table.c.handoff_id.is_not(None)).order_by(table.c.number)
+    found = (handoffs.find(connection, id) for id in connection.execute(asked).scalars().all())
+    return [document for row in found if row is not None and (document := handoffs.document_of(row))]
+
+
+def told_before(connection: Connection, work: Work) -> tuple[str, ...]:
+    """The files that earlier turns of the task said they wrote."""
+    documents = documents_before(connection, work)
+    return tuple(sorted({path for document in documents for path in Said(document).claimed}))
 
 
 def read_work(connection: Connection, workspace: str, run_id: str, task_id: str) -> Work:

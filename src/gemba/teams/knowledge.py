@@ -110,11 +110,14 @@ def state_of(
     artifacts: Sequence[str] = (),
     reviewer: str | None = None,
     author: str | None = None,
+    before: Sequence[Mapping[str, Any]] = (),
 ) -> Reported:
-    """The state update of an accepted envelope; `artifacts` are the names that were found, `reviewer` who reviewed."""
-    report = part_of(document, "evidence_report")
-    proof = part_of(report, "verification")
-    modified = tuple(paths_in(proof, "files_modified", "files_produced"))
+    """The state update of an accepted envelope; `artifacts` are the names that were found, `reviewer` who reviewed.
+    `before` are the envelopes of its turns before this one: files that those changed are changed still."""
+    proofs = [part_of(part_of(each, "evidence_report"), "verification") for each in (*before, document)]
+    proof = proofs[-1]
+    named = dict.fromkeys(path for each in proofs for path in paths_in(each, "files_modified", "files_produced"))
+    modified = tuple(islice(named, MOST_FILES))
     return Reported(
         task_id=task_id,
         ref=_ref(proof, artifacts) or (modified[0] if modified else None),

@@ -2,8 +2,9 @@
 
 Every task gets what the tasks that it waits for directly left. The line `Loads:` of its role-spec decides what goes
 beyond: a word there that is the id, the prefix, the role or a capability of a task further upstream loads that, too,
-and a kind of wisdom that is named goes first. The same rows give the same, in the same order. Reads only; called by the
-engine before a turn, which hands it to `artifacts.lay_down` and then to `transfers.record_transfers`.
+"all upstream" loads all of it, and a kind of wisdom that is named goes first. The same rows give the same, in the same
+order. Reads only; called by the engine before a turn, which hands it to `artifacts.lay_down` and then to
+`transfers.record_transfers`.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ MOST_LAID_BYTES = 16 << 20
 _MOST_WISDOM = 200  # of a kind, the newest
 _MOST_EXPLORATIONS = 50
 _MOST_CHAIN = 50
+_EVERYTHING = frozenset({"all", "upstream"})
 
 
 def load(connection: Connection, run_id: str, task: Row[Any]) -> Loaded:
@@ -78,9 +80,11 @@ def _upstream(
     direct = store.blockers_of(task)[:MOST_UPSTREAM]
     ids = set(direct)
     by_role = {role["name"]: _words_for(role) for role in roles}
-    if any(words & named.words for name, words in by_role.items() if name != task.owner) or _names_a_task(named):
+    everything = named.words >= _EVERYTHING
+    of_roles = any(words & named.words for name, words in by_role.items() if name != task.owner)
+    if everything or of_roles or _names_a_task(named):
         for row in _behind(connection, run_id, direct):
-            if named.words & ({row.id.casefold()} | by_role.get(row.owner, set())):
+            if everything or named.words & ({row.id.casefold()} | by_role.get(row.owner, set())):
                 ids.add(row.id)
     return store.tasks_among(connection, run_id, ids - {task.id})[:MOST_UPSTREAM]
 

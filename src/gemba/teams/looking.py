@@ -41,8 +41,8 @@ _MOST_OUTSIDE = 200
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine knows of the task whose work is looked at. `upstream`: by name, the digest (`digest_of`) with
-    which an artifact of another task was laid into its worktree. `tasks` and `names`: the ids
-    of all tasks of the run, the names of all its artifacts."""
+    which an artifact of another task was laid into its worktree. `tasks` and `names`: the ids of all tasks of the run,
+    the names of all its artifacts. `told`: files that its earlier turns said they wrote, in the same worktree."""
 
     id: str
     owner: str
@@ -55,6 +55,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     upstream: Mapping[str, str] = {}
     tasks: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 def look(
@@ -93,6 +94,7 @@ def look(
         outside=_outside(workspace, before, own, said) if workspace is not None and before is not None else (),
         tasks=task.tasks,
         names=task.names,
+        told=task.told,
         compared=changes.compared,
         trouble=tuple(changes.trouble),
     )

@@ -36,6 +36,17 @@ class CommandTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verify: _Line | None = None
 
 
+class DeclaredCommand(CommandTask, frozen=True, forbid_unknown_fields=True):
+    """The command that a workspace declares for a capability, and what the gate of such a task looks at: its artifact,
+    unless it is said."""
+
+    output: Output | None = None
+
+    @property
+    def command(self) -> CommandTask:
+        return CommandTask(self.run, self.artifact, self.verify)
+
+
 class TaskOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a plan may say of a task beside its goal. `output`: what its gate looks at; unless it is said, code and an
     artifact for developers and testers, an artifact for the others. `reviewers` discuss its work: roles, or person."""

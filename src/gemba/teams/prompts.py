@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row
 
-from gemba.teams.gates import ComputedCheck, Gate, Review
+from gemba.teams.gates import WARNINGS_FROM, ComputedCheck, Gate, Review
+from gemba.teams.run import BUILTIN
 from gemba.text import one_line, showable
 
 _LONGEST_TEXT = 8_000
@@ -75,17 +76,45 @@ def told(run: Row[Any], row: Row[Any], role: KeptRole, notes: Sequence[str], ans
 
 def sent_back(gate: Gate, checks: Sequence[ComputedCheck], review: Review) -> str:
     """What an agent is told whose work did not pass: which dimension had which score, and what was found there."""
-    lines = [f"Your work was judged with {gate.reason}. Mend this, then hand over again:"]
+    needed = f"Your work got {gate.score:g} of {_FULL} at its gate, and {WARNINGS_FROM} are needed."
+    return "\n".join([f"{needed} Mend this, then hand over again:", *_lacking(gate, checks, review)])
+
+
+def given_up(
+    task_id: str, dependents: Sequence[str], gate: Gate, checks: Sequence[ComputedCheck], review: Review
+) -> str:
+    """What a person is told of work that did not pass: what is missing, and what each choice does."""
+    needed = (
+        f"It got {gate.score:g} of {_FULL} in attempt {gate.attempt}, and {WARNINGS_FROM} are needed. What is missing:"
+    )
+    behind = f", and with it {_some(dependents)}" if dependents else ""
+    choices = [
+        "accept: take it as it is, with a warning",
+        "retry: have it done once more as it is",
+        "revise: have it done otherwise; your words say how",
+        f"skip: leave it out{behind}",
+    ]
+    lacking = _lacking(gate, checks, review if review.reviewer != BUILTIN else None)
+    return "\n".join([needed, *lacking, "", f"What becomes of {task_id}?", *(f"- {each}" for each in choices)])
+
+
+def _lacking(gate: Gate, checks: Sequence[ComputedCheck], review: Review | None) -> list[str]:
+    lines = []
     for one in sorted(gate.dimensions, key=lambda one: one.score):
         if one.score < _FULL:
-            lines.append(f"- {one.dimension} {one.score:g}: {one.reason}")
             failed = [each for each in checks if each.dimension is one.dimension and not each.passed]
+            lines.append(f"- {one.dimension} {one.score:g}" + ("" if failed else f": {one.reason}"))
             lines += [
                 f"  - {each.name}: {one_line(each.evidence, _LONGEST_EVIDENCE)}" for each in failed[:_MOST_FAILED]
             ]
-    if review.note.strip():
+    if review is not None and review.note.strip():
         lines.append(f"{review.reviewer} says: {review.note.strip()}")
-    return "\n".join(lines)
+    return lines
+
+
+def _some(ids: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return ", ".join(ids[:most]) + more
 
 
 def review_asked(run: Row[Any], row: Row[Any], role: KeptRole) -> str:

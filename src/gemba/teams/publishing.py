@@ -57,13 +57,14 @@ def publish(
     explored: Sequence[Exploration] = (),
     *,
     reviewer: str | None = None,
+    before: Sequence[Mapping[str, Any]] = (),
 ) -> Published:
     """Store what an accepted envelope and the artifacts of its turn bring. `reviewer` is who reviewed the work, where
-    that was somebody of the team or a person."""
+    that was somebody of the team or a person; `before` are the envelopes of the task's turns before it."""
     store.change_run(tx, run_id)  # its row is ours until the end: numbers below are given one after the other
     names = [each.name for each in collected]
     keep_artifacts(tx, run_id, task, collected)
-    state = state_of(document, task_id=task.id, artifacts=names, reviewer=reviewer, author=task.owner)
+    state = state_of(document, task_id=task.id, artifacts=names, reviewer=reviewer, author=task.owner, before=before)
     entry = accumulated(state, names, document, task.goal)
     tx.put(
         accumulators,

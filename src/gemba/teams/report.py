@@ -18,7 +18,7 @@ from gemba.teams import store
 from gemba.teams.gates import Gate
 from gemba.teams.markdown import literal
 from gemba.teams.message import KnownState
-from gemba.teams.tables import artifacts, states
+from gemba.teams.tables import artifacts, states, wisdom
 from gemba.teams.task import DONE, TaskState
 from gemba.teams.view import Took, planned_by, took_of, total_of
 
@@ -33,6 +33,7 @@ _REASON = 300
 _MOST_TASKS = 200  # in a table, or of a kind in a list; the rest is counted
 _MOST_FINDINGS = 5  # of a task
 _MOST_FILES = 8
+_MOST_DECISIONS = 20
 
 _gate = msgspec.json.Decoder(Gate)
 _state = msgspec.json.Decoder(KnownState)
@@ -59,6 +60,7 @@ def report_of(connection: Connection, run: Row[Any], event: str) -> str:
         _planner(run),
         _section("What needs a look", _looks(told)),
         _section("What was found", _findings(told)),
+        _section("What was decided", _decided(connection, told)),
         f"## Tasks\n\n{_table(told)}",
         _section("Where it lies", _places(told)),
         _section("What to do next", _next(told)),
@@ -73,6 +75,14 @@ def _section(title: str, lines: Sequence[str]) -> str:
 def _some(lines: Sequence[str]) -> list[str]:
     more = len(lines) - _MOST_TASKS
     return [*lines[:_MOST_TASKS], *([f"- and {more:,} more"] if more > 0 else [])]
+
+
+def _decided(connection: Connection, told: _Told) -> list[str]:
+    """What people said to tasks, and what was decided on the way."""
+    said = [f"- {row.id}, {literal(words, _REASON)}" for row in told.rows for words in store.words_of(row)]
+    mine = select(wisdom).where(wisdom.c.run_id == told.run.id, wisdom.c.kind == "decisions").order_by(wisdom.c.number)
+    kept = [f"- {literal(row.author, _LONGEST)}: {literal(row.words, _REASON)}" for row in connection.execute(mine)]
+    return list(dict.fromkeys([*said, *kept]))[:_MOST_DECISIONS]
 
 
 # ---- how it went -----------------------------------------------------------------------------------------------------

@@ -98,5 +98,6 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
     outside: tuple[Outside, ...] = ()
     tasks: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()  # files that its envelopes before this one said were written
     compared: bool = True  # False: there is no repository, or none that can tell what changed
     trouble: tuple[str, ...] = ()

@@ -4,6 +4,7 @@
     run = "make build"
     artifact = "build.md"
     verify = "make test"
+    output = "mixed"                its gate looks at the code too; at the artifact alone unless it is said
 
     [[command]]                     evidence at the gate of every task that changes code
     name = "tests"
@@ -25,7 +26,7 @@ from gemba.config import Finding, refused
 from gemba.errors import Unusable
 from gemba.teams.capabilities import GENERAL, shipped
 from gemba.teams.command_tasks import command_faults
-from gemba.teams.plan import CommandTask
+from gemba.teams.plan import DeclaredCommand
 from gemba.teams.run import ProjectCommand
 from gemba.toml import Fault, Place, nearest, quoted
 
@@ -39,7 +40,7 @@ class TeamFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of team.toml. `capability`: commands by the name of a capability. `command`: the project's own; an
     empty list says that there are none, and None nothing."""
 
-    capability: dict[str, CommandTask] = {}
+    capability: dict[str, DeclaredCommand] = {}
     command: tuple[ProjectCommand, ...] | None = None
 
 

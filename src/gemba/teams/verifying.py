@@ -18,15 +18,17 @@ from sqlalchemy import Connection, select
 from gemba.errors import Conflict
 from gemba.handoff.handoffs import Handoff, view
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, branches, deciding, looking, reviewing, store
+from gemba.teams import attempts, branches, deciding, graph, looking, reviewing, store
+from gemba.teams.baseline import Baseline
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.deciding import ACCEPT, RETRY, REVISE, SKIP, Claim
 from gemba.teams.gates import judge
-from gemba.teams.handed_in import Work, read_work
+from gemba.teams.handed_in import Work, read_work, told_before
 from gemba.teams.judged import Judged, kept
 from gemba.teams.loading import current_artifacts
 from gemba.teams.measuring import measure
 from gemba.teams.outputs import output_of
+from gemba.teams.prompts import given_up
 from gemba.teams.publishing import keep_artifacts
 from gemba.teams.reviewer import review
 from gemba.teams.submitted import Submitted
@@ -43,6 +45,7 @@ class Verifying:
         self._workspace = workspace
         self._turns = turns
         self._bringing_in = bringing_in
+        self._baseline = Baseline(workspace)
 
     def verify(self, run_id: str, task_id: str, fence: int) -> None:
         claim = (run_id, task_id, fence)
@@ -89,6 +92,7 @@ class Verifying:
         options = store.options_of(work.task)
         with self._database.read() as connection:
             ids, names = _named(connection, work.run.id)
+            told = told_before(connection, work)
         handoff: Handoff | None = None if work.handoff is None else view(work.handoff)
         task = looking.Task(
             id=work.task.id,
@@ -102,11 +106,13 @@ class Verifying:
             upstream=work.given,
             tasks=ids,
             names=names,
+            told=told,
         )
         base = None if work.tree is None else work.tree.base
         workspace = None if work.tree is None else self._workspace
         commands = store.settings_of(work.run).commands
-        return looking.look(task, work.folder, base, commands, workspace=workspace, before=work.before)
+        found = looking.look(task, work.folder, base, commands, workspace=workspace, before=work.before)
+        return self._baseline.excuse(found, work.run.base, commands)
 
 
 def _named(connection: Connection, run_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -143,5 +149,5 @@ def _keep(tx: Transaction, *, claim: Claim, judged: Judged, commit: str | None, 
         row = store.move_task(tx, row, gate.outcome, reason=gate.reason)
     if gate.outcome == "given_up":
         keep_artifacts(tx, row.run_id, row, work.collect().artifacts)  # whoever decides wants to read them
-        title = f"{row.id} does not pass its gate"
-        deciding.ask(tx, row, title, judged.words, (ACCEPT, RETRY, REVISE, SKIP))
+        words = given_up(row.id, [each.id for each in graph.behind(tx, row)], *judged)
+        deciding.ask(tx, row, f"{row.id} does not pass its gate", words, (ACCEPT, RETRY, REVISE, SKIP))

@@ -12,6 +12,11 @@ _MOST_FINDINGS = 5
 _MOST_TOLD = 200  # items of one list that a program tells
 _LONGEST_TOLD = 400
 _HOW_TO = "A: give me a line `run: COMMAND => FILE`. B: give me a line `ask: QUESTION`."
+_TASK_HOW_TO = (
+    "I follow commands, and there is none for {id}: no program invents code. A: answer with a line `run: COMMAND`, "
+    "which I run in the worktree of the task. B: skip the task. "
+    "For all tasks of its kind, declare a command in .gemba/team.toml."
+)
 _UNDECLARED = "no command is declared for it; .gemba/team.toml can declare one for all tasks of its kind"
 _READS = "gemba-program check "
 
@@ -56,7 +61,7 @@ def contract(
     told = told or Told()
     gaps = [outcome.gap for outcome in outcomes if outcome.gap]
     if not outcomes:
-        status, next_action = "NEEDS_INPUT", _HOW_TO
+        status, next_action = "NEEDS_INPUT", _HOW_TO if task is None else _TASK_HOW_TO.format(id=task.id)
         gaps = [f"{task.id}: {_UNDECLARED}"] if task is not None else []
     elif gaps:
         status, next_action = "BLOCKED", "look at what is missing, then tell me what to do instead"

@@ -50,11 +50,11 @@ def _acceptance(seen: Seen) -> Found | None:
 
 
 def _no_steps_left(seen: Seen) -> Found:
-    return none_of(seen.said.pending, "its envelope says COMPLETE and still lists steps", "no step is left")
+    return none_of(seen.said.pending, "it is called complete, and says itself that steps are left", "no step is left")
 
 
 def _no_gaps_left(seen: Seen) -> Found:
-    return none_of(seen.said.gaps, "its envelope says COMPLETE and lists open gaps", "no gap is left open")
+    return none_of(seen.said.gaps, "it is called complete, and says itself what is open", "no gap is left open")
 
 
 def _no_stubs(seen: Seen) -> Found | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from gemba.teams.gates import Dimension
 from gemba.teams.measures.row import ALL, ARTIFACT, Found, Row, named, none_of
 from gemba.teams.page import Page, without_code
 from gemba.teams.plan import prefix_of
-from gemba.teams.said import Said
 from gemba.teams.seen import Seen, is_lock
 
 _OURS = re.compile(r"^<{7} ", re.MULTILINE)
@@ -88,13 +87,14 @@ def _files_told(seen: Seen) -> Found | None:
 
 
 def untold_files(seen: Seen) -> list[str]:
-    """Changed files that the envelope is silent about; what a package manager writes need not be told."""
-    return [each.path for each in seen.changed if not is_lock(each.path) and not _is_told(each.path, seen.said)]
+    """Changed files that no envelope of the task speaks of; what a package manager writes need not be told."""
+    told = seen.said.claimed.union(seen.work.told)
+    return [each.path for each in seen.changed if not is_lock(each.path) and not _is_told(each.path, told)]
 
 
-def _is_told(path: str, said: Said) -> bool:
+def _is_told(path: str, told: Collection[str]) -> bool:
     parts = path.split("/")
-    return any("/".join(parts[:many]) in said.claimed for many in range(1, len(parts) + 1))
+    return any("/".join(parts[:many]) in told for many in range(1, len(parts) + 1))
 
 
 def _no_conflicts(seen: Seen) -> Found | None:
@@ -157,7 +157,13 @@ ROWS = (
     ),
     Row("named tasks exist", D, ARTIFACT, _tasks_exist, "Tasks and artifacts that an artifact names are of the run."),
     Row("upstream untouched", D, ALL, _upstream, "Artifacts of other tasks are as they were given."),
-    Row("changes told", D, ALL, _files_told, "Every changed file is named in the envelope; lock files need not be."),
+    Row(
+        "changes told",
+        D,
+        ALL,
+        _files_told,
+        "Every changed file is named in an envelope of the task; lock files need not be.",
+    ),
     Row("line counts", D, ALL, _line_counts, "The line counts that the envelope claims are those that were found."),
     Row("no conflict markers", D, ALL, _no_conflicts, "No merge was left half done in what was written."),
     Row("no placeholders", D, ALL, _no_placeholders, "Nothing that was written is left to be filled in, such as TBD."),

@@ -35,6 +35,7 @@ class RolePattern(NamedTuple):
 
 
 _UPSTREAM = "artifacts of the upstream tasks"
+_ALL_UPSTREAM = "artifacts of all upstream tasks"
 _FINDINGS = "key findings"
 _REPORTED = (_FINDINGS, "decisions with their reasons")
 
@@ -101,7 +102,7 @@ REFERENCE: dict[Pattern, RolePattern] = {
                 "A document that exists already is read whole before a line of it changes.",
             ),
         ),
-        loads=(_UPSTREAM, "the target files where they exist", "conventions of the project"),
+        loads=(_ALL_UPSTREAM, "the target files where they exist", "conventions of the project"),
         work=Phase(
             "Write",
             (
