@@ -91,7 +91,7 @@ class Crew:
         if self._can_claim():
             self._database.change(partial(claiming.claim_ready, holder=self.holder()), ACTOR)
         with self._database.read() as connection:
-            moment = claiming.next_moment(connection, self._workspace, clock.now())
+            moment = claiming.next_moment(connection, self.holder(), clock.now())
         seconds = None if moment is None else max(_SOON, (moment - clock.now()) / clock.SECOND)
         return seconds, NEWS
 
