@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Collection, Iterator
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, func, or_, select, tuple_, update
+from sqlalchemy import Connection, Row, and_, case, func, or_, select, tuple_, update
 
 from gemba import clock
 from gemba.flows import wanted
@@ -62,13 +62,18 @@ def has_ready(connection: Connection, run_id: str, holder: Holder, now: int) -> 
     return connection.execute(_ready(run_id, holder, now).limit(1)).first() is not None
 
 
-def next_moment(connection: Connection, workspace: str, now: int) -> int | None:
-    """When the first task that rests can begin."""
-    resting = (tasks.c.state == S.PENDING, tasks.c.open_blockers == 0, tasks.c.not_before > now)
-    mine = (runs.c.workspace == workspace, runs.c.state == RunState.RUNNING)
-    query = select(func.min(tasks.c.not_before)).join(runs, runs.c.id == tasks.c.run_id).where(*mine, *resting)
-    moment: int | None = connection.execute(query).scalar()
-    return moment
+def next_moment(connection: Connection, holder: Holder, now: int) -> int | None:
+    """When the first task that rests, or that is left to another home for a while, can begin."""
+    waiting = (tasks.c.state == S.PENDING, tasks.c.open_blockers == 0)
+    mine = (runs.c.workspace == holder.workspace, runs.c.state == RunState.RUNNING)
+    left = and_(tasks.c.origin != holder.origin, tasks.c.changed_at > now - holder.lease)
+    moments = (
+        func.min(case((tasks.c.not_before > now, tasks.c.not_before))),
+        func.min(case((left, tasks.c.changed_at + holder.lease))),
+    )
+    query = select(*moments).join(runs, runs.c.id == tasks.c.run_id).where(*mine, *waiting)
+    found = [moment for moment in connection.execute(query).one() if moment is not None]
+    return min(found, default=None)
 
 
 def _room(connection: Connection, run: Row[Any]) -> int:

@@ -91,7 +91,7 @@ class Crew:
         if self._can_claim():
             self._database.change(partial(claiming.claim_ready, holder=self.holder()), ACTOR)
         with self._database.read() as connection:
-            moment = claiming.next_moment(connection, self._workspace, clock.now())
+            moment = claiming.next_moment(connection, self.holder(), clock.now())
         seconds = None if moment is None else max(_SOON, (moment - clock.now()) / clock.SECOND)
         return seconds, NEWS
 
@@ -128,9 +128,19 @@ class Crew:
         """Say what is held here, and give back what nobody holds; while nothing runs, wait for something to."""
         while True:
             seen = hub.last
-            if not await patiently(self._beat_once, "team leases"):
+            if not await patiently(self._beat_or_tell, "team leases"):
                 await hub.wait_for(seen, STARTS)
             await asyncio.sleep(self.leases.lease / clock.SECOND / _BEATS_A_LEASE)
+
+    def _beat_or_tell(self) -> bool:
+        """A fault with one claim must not end the beats of all."""
+        try:
+            return self._beat_once()
+        except REFUSALS:
+            raise  # the database's; it is tried again
+        except Exception:
+            log.exception("the claims of team runs could not be kept")
+            return True
 
     def _beat_once(self) -> bool:
         """Whether anything runs."""
