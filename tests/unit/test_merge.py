@@ -382,6 +382,7 @@ def merged_one_after_the_other(before: Any, payloads: Iterable[Any]) -> Any:
 @example({"a": [{"id": 1, "a": 1}, {"id": 1, "a": 2}]}, [{"a": [{"id": 1, "a": 2}]}, {"a": [{"id": 1, "a": 3}]}])
 @example({}, [{"b": [{"id": 3, "a": [{"name": "x"}, {"id": 3}]}]}, {"b": [{"id": 3, "a": [{"id": 3, "name": "x"}]}]}])
 @example({"a": [{}, {}, {"b": [], "name": "x"}]}, [{"a": [{"name": "x", "b": {}}]}])
+@example({"a": [{}, {}, {"name": "y"}, {"name": "x"}]}, [{"a": [{"id": None}, {"id": None, "name": "x"}]}])
 def test_a_fold_is_what_merging_one_after_the_other_gives(before: dict[str, Any], payloads: list[Any]) -> None:
     copies = copy.deepcopy((before, payloads))
     found = fold(before, payloads, "db")
@@ -396,11 +397,15 @@ def test_a_fold_is_what_merging_one_after_the_other_gives(before: dict[str, Any]
             assert same(old, change["before"])
 
 
+def has_one_twice(items: list[Any]) -> bool:
+    return any(same(one, other) for number, one in enumerate(items) for other in items[:number])
+
+
 def at_same_place(before: Any, after: Any, pointer: str) -> Any:
     """What stood at a place; None where a list above it has lost items that it had twice: its places are others now."""
     for key in pointer.split("/")[1:]:
         if isinstance(before, list):
-            if len(after) < len(before):
+            if len(after) < len(before) or has_one_twice(before):
                 return None
             before, after = before[int(key)], after[int(key)]
         else:

@@ -106,7 +106,8 @@ def test_a_verdict_explains_itself() -> None:
     gate = judge(checks(D.ACCURACY, 1, 3), review(60), author="developer", attempt=3)
 
     assert gate.reason == (
-        "51.25 of 100 after 3 attempts, 60 are needed: check 1; check 2; check 3; tester gives completeness 60; and 2 more"
+        "51.25 of 100 after 3 attempts, 60 are needed: check 1; check 2; check 3; "
+        "tester gives completeness 60; and 2 more"
     )
     assert [each.reason for each in gate.dimensions][1:3] == [
         "nothing was computed; tester gives 60",
