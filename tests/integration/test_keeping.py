@@ -17,7 +17,7 @@ from gemba.app import App
 from gemba.errors import Conflict, GembaError, Invalid, NotFound, Unusable
 from gemba.escalations import delivery
 from gemba.escalations.store import escalations
-from gemba.handoff import dispatches
+from gemba.handoff import dispatches, envelope_files
 from gemba.handoff.status import PlanStatus, Progress
 from gemba.sessions import inputs
 from gemba.sessions.backends.backend import RunFolder, run_folder
@@ -263,6 +263,19 @@ def test_nobody_is_started_for_a_dispatch_that_is_complete(floor: Floor) -> None
 
     with pytest.raises(Conflict, match=f"the dispatch {made.id} is complete"):
         floor.start("exit 0", dispatch_id=made.id)
+
+
+def test_an_agent_finds_the_input_of_its_dispatch_though_whoever_made_that_was_killed_before_it_was_written(
+    floor: Floor,
+) -> None:
+    made: Any = floor.act("/api/dispatches", {"goal": "Cut it in half"})
+    inputs = [envelope_files.place(floor.app.home, made.id, suffix) for suffix in (".json", ".md")]
+    for file in inputs:
+        file.unlink()
+
+    id = floor.start(f"test -s {inputs[0]} && test -s {inputs[1]}", dispatch_id=made.id)
+
+    assert floor.until(id, "completed").close_reason == "provider_exit"
 
 
 def test_no_more_run_than_their_type_allows(floor: Floor) -> None:

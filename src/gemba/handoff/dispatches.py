@@ -278,5 +278,11 @@ def lay_down_missing(connection: Connection, home: Path, origin: str) -> int:
     unfinished = select(dispatches.c.id).where(dispatches.c.origin == origin, dispatches.c.completed_at.is_(None))
     missing = [id for id in connection.execute(unfinished).scalars() if not envelope_files.are_there(home, id)]
     for id in missing:
-        envelope_files.write(home, id, envelope_of(get(connection, id)))
+        lay_down(connection, home, id)
     return sum(envelope_files.are_there(home, id) for id in missing)
+
+
+def lay_down(connection: Connection, home: Path, id: str) -> None:
+    """Write the files of one dispatch, if they are not there: whoever made it may not have come to that yet."""
+    if not envelope_files.are_there(home, id):
+        envelope_files.write(home, id, envelope_of(get(connection, id)))

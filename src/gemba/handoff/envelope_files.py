@@ -2,7 +2,8 @@
 
 They lie where the hooks of the agent's client look for them, for this user's eyes, and each is there whole or not at
 all. A dispatch is committed before they are written: what cannot be written then is told in the log, a hook that
-misses them still asks for a handoff, and they are written again when a server starts. Writing twice writes the same.
+misses them still asks for a handoff, and they are written again when a server starts, or starts a session for the
+dispatch. Writing twice writes the same.
 """
 
 from __future__ import annotations

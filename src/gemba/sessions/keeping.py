@@ -25,6 +25,7 @@ from gemba import clock
 from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError, NotFound, Unusable
 from gemba.event import Draft
+from gemba.handoff import dispatches
 from gemba.sessions import inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
 from gemba.sessions.agents.agent import Agent, environment_of
@@ -249,6 +250,8 @@ class Keeping:
         agent = runs.agent_of(row)
         with self._database.read() as connection:
             session = store.get_session(connection, row.session_id)
+            if row.dispatch_id is not None:
+                dispatches.lay_down(connection, self._home, row.dispatch_id)
         manners = preamble_file.read_manners(self._workspace, session.mode)
         told = compose(row.session_id, session.mode, session.role, manners)
         run, env = self._folder(row.session_id), self._environment(row, agent, session)
