@@ -69,7 +69,7 @@ def command(
       gemba team start "investigate the slow query, fix it and test it"
       gemba team start --plan-only "compare three queues and write a report"
       gemba team start --plan release.toml --wait --unattended
-      gemba team start --plan-by claude --plan-only "port the parser to the new API"
+      gemba team start --plan-by claude --plan-only "port the parser"
     """
     if wait and plan_only:
         raise click.UsageError("--plan-only begins nothing that --wait could wait for.")
