@@ -95,17 +95,24 @@ def _counted(folder: Path, commit: str, unset: Sequence[str]) -> tuple[list[_Cou
     if told is None:
         return None, "git cannot tell what changed since the task began"
     found = []
+    within = _within(folder)
     for entry in told.split("\0"):
         added, tab, rest = entry.partition("\t")
         removed, other, path = rest.partition("\t")
         if tab and other:
             binary = added == "-"
+            path = os.path.relpath(path, within) if within else path
             found.append(_Counted(path, 0 if binary else int(added), 0 if binary else int(removed), binary))
     return found, ""
 
 
+def _within(folder: Path) -> str:
+    """Where the folder is in its worktree; empty at the top. git counts from the top, all others from the folder."""
+    return "" if (folder / ".git").exists() else (_ask(folder, "rev-parse", "--show-prefix") or "").rstrip("\n")
+
+
 def _untracked(folder: Path) -> list[str] | None:
-    told = _ask(folder, "ls-files", "-zo", "--exclude-standard")
+    told = _ask(folder, "ls-files", "-zo", "--exclude-standard", ":/")
     return None if told is None else sorted(told.split("\0")[:-1])
 
 
