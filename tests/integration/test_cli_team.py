@@ -126,7 +126,7 @@ def test_what_fails_its_gate_waits_for_a_decision_with_the_commands_that_answer_
     short = told(served, "list")["runs"][0]["id"][5:11]
     for verb, rest in (("accept", ""), ("retry", ""), ("revise", ' "…"'), ("skip", "")):
         assert f"        gemba team {verb} {short} IMPL-001{rest}" in shown
-    assert "after 2 retries, somebody decides" in shown
+    assert "of 100 after 3 attempts, 60 are needed" in shown
     assert "○ TEST-001  after IMPL-001" in shown
     assert max(map(len, shown.splitlines())) <= 80
     detail = served.ok("team", "show", "impl-001", COLUMNS="80")
@@ -155,7 +155,7 @@ def test_what_an_agent_cannot_do_waits_for_an_answer_and_goes_on_with_it(alone: 
     assert (done.returncode, done.stdout) == (1, "")
     card = json.loads(alone.ok("inbox", "--json"))["escalations"][0]["id"]
     assert f'        gemba answer {card[-6:]} "…"' in alone.ok("team")
-    assert "it cannot be retried; allowed: skip" in alone.refused("team", "retry", "impl-001")
+    assert "it cannot be accepted; allowed: retry, revise, skip" in alone.refused("team", "accept", "impl-001")
     # The built-in worker follows the lines of an answer in place of the task's own command.
     alone.ok("answer", card, f"run: {writes('IMPL-001')} => .gemba/artifacts/IMPL-001-report.md")
     assert "IMPL-001  answered; it goes on as soon as somebody takes it up" in alone.ok("team")
