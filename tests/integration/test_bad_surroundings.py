@@ -347,6 +347,24 @@ def test_a_second_server_is_refused_and_the_first_goes_on(sqlite_server: Running
     assert sqlite_server.gemba("answer", id, "8080").returncode == 0
 
 
+def test_a_server_starts_though_the_copy_of_a_killed_one_has_its_lock_for_a_moment(
+    sqlite_server: RunningServer,
+) -> None:
+    """A process that is killed while it starts a program leaves one that has all its files open until it has become
+    that program."""
+    told = sqlite_server.workspace / ".gemba/server.json"
+    before = told.read_bytes()
+    sqlite_server.kill()
+    assert told.read_bytes() == before
+    copy = subprocess.Popen(["flock", sqlite_server.workspace / ".gemba/serve.lock", "sleep", "0.5"])
+    retry_until(lambda: Path(f"/proc/{copy.pid}/task/{copy.pid}/children").read_text(), timeout=10)
+
+    sqlite_server.start()
+
+    assert copy.wait() == 0
+    assert sqlite_server.get("/api/sessions")["sessions"] == []
+
+
 def test_a_second_server_touches_nothing_before_it_has_the_lock(sqlite_server: RunningServer) -> None:
     """It may be a newer program, whose schema the first one does not know."""
     database = sqlite_server.workspace / ".gemba/gemba.db"

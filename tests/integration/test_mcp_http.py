@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 
-from gemba.api.server import read_server_file
+from gemba.api.server_file import read_server_file
 from gemba.app import App
 from gemba.config import Workspace
 from gemba.mcp.daemon import OwnServer

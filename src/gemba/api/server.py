@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import fcntl
 import ipaddress
 import os
 import resource
@@ -33,6 +32,7 @@ import gemba
 from gemba import clock
 from gemba.api.asgi import make_asgi
 from gemba.api.security import SHORT_WAY
+from gemba.api.server_file import ServerFile, announced
 from gemba.app import App
 from gemba.config import Workspace
 from gemba.errors import Unusable
@@ -108,16 +108,6 @@ class Bind(msgspec.Struct, frozen=True):
                 found=self.host,
                 allowed="127.0.0.1, ::1, localhost, or another address with TLS",
             )
-
-
-class ServerFile(msgspec.Struct, frozen=True):
-    """What a running server says of itself, for the commands of the same workspace. Never the token."""
-
-    pid: int
-    url: str
-    socket: str
-    started_at: str
-    version: str
 
 
 class Protocol(H11Protocol):
@@ -236,7 +226,7 @@ def serve(app: App, bind: Bind, ready: Callable[[ServerFile, str], None]) -> Non
                     to_the_end.enter_context(_stopped_by_signals(server, hub))
                     await server.serve(sockets=[tcp])
 
-        with _told(workspace, told):
+        with announced(workspace, told):
             asyncio.run(main())
 
 
@@ -286,50 +276,6 @@ def _stopped_by_signals(server: Server, hub: Hub) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def lock(workspace: Workspace) -> Iterator[None]:
-    """One server a workspace; the kernel gives the lock back however the holder ends."""
-    try:
-        file = os.open(workspace.lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise Unusable(f"{workspace.lock_file}: {error.strerror}", code="workspace_unwritable") from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        running = read_server_file(workspace)
-        where = f" at {running.url} (process {running.pid})" if running else ""
-        raise Unusable(
-            f"a server of this workspace runs already{where}; `gemba open` shows it", code="already_running"
-        ) from None
-    try:
-        yield
-    finally:
-        os.close(file)
-
-
-def read_server_file(workspace: Workspace) -> ServerFile | None:
-    try:
-        return msgspec.json.decode(workspace.server_file.read_bytes(), type=ServerFile)
-    except (OSError, msgspec.MsgspecError):
-        return None
-
-
-@contextmanager
-def _told(workspace: Workspace, told: ServerFile) -> Iterator[None]:
-    """While it lasts, the workspace's commands find the server: its sockets take connections already."""
-    partial = workspace.server_file.with_suffix(".partial")
-    try:
-        partial.write_bytes(msgspec.json.encode(told))
-        partial.replace(workspace.server_file)
-    except OSError as error:
-        raise Unusable(f"{workspace.server_file}: {error.strerror}", code="workspace_unwritable") from None
-    try:
-        yield
-    finally:
-        workspace.server_file.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import click
 
-from gemba.api.server import Bind, ServerFile, lock, serve
+from gemba.api.server import Bind, serve
+from gemba.api.server_file import ServerFile, lock
 from gemba.app import App
 from gemba.cli.init import make_workspace
 from gemba.cli.log import set_up_logging

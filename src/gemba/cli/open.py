@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from gemba.api.server import read_server_file
+from gemba.api.server_file import read_server_file
 from gemba.cli.door import acting_operator, server_socket
 from gemba.cli.serve import page_address
 from gemba.cli.show import json_option, print_json

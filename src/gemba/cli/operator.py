@@ -122,7 +122,8 @@ def _workspace(folder: str | None) -> Workspace:
 def _url(workspace: Workspace) -> tuple[str, bool]:
     """Where the page is, or else where a server would listen as it is set up now."""
     # It loads the web server.
-    from gemba.api.server import Bind, last_port, read_server_file
+    from gemba.api.server import Bind, last_port
+    from gemba.api.server_file import read_server_file
     from gemba.config import read_settings
 
     told = read_server_file(workspace)

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 import structlog
 
-from gemba.api.server import Bind, ServerFile, lock, serve
+from gemba.api.server import Bind, serve
+from gemba.api.server_file import ServerFile, lock
 from gemba.app import App
 from gemba.cli.log import log_options, set_up_logging
 from gemba.cli.show import json_option, print_json

@@ -35,6 +35,7 @@ from gemba.teams.publishing import publish
 from gemba.teams.run import BUILTIN, COORDINATOR
 from gemba.teams.tables import tasks
 from gemba.teams.task import DONE, TaskState
+from gemba.teams.transfers import artifacts_given
 
 _MOST_NAMED = 10
 
@@ -131,15 +132,19 @@ class BringingIn:
 
     def let_go(self, run_id: str, task_id: str, fence: int) -> None:
         """What is nowhere else keeps a worktree, and so does whoever began the task anew meanwhile."""
-        if self.ended_in(run_id, task_id, fence) is None:
+        session_id = self.ended_in(run_id, task_id, fence)
+        if session_id is None:
             return
         with self._database.read() as connection:
-            work = read_work(connection, self._workspace, run_id, task_id)
+            run, task = store.get_run(connection, run_id), store.get_task(connection, run_id, task_id)
+            session = session_runs.find(connection, session_id)
             known = {row.name: row.digest for row in current_artifacts(connection, run_id)}
-        if work.tree is None:
+            known |= artifacts_given(connection, run_id, task)
+        if run.branch is None or session is None or session.tree is None:
             return
         try:
-            branches.let_go(self._workspace, work.tree.session_id, {**known, **work.given})
+            # By its name: whoever was killed in the middle of this has left a part of it.
+            branches.let_go(self._workspace, session.tree, known)
         except GembaError as error:
             log.info("a task's worktree stays", run=run_id, task=task_id, reason=error.message)
 
