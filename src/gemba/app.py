@@ -78,16 +78,9 @@ from gemba.store.patience import patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.teams import beginning, commands, deciding, messaging, proposing, reviewing, stint
 from gemba.teams import cards as team_cards
-from gemba.teams.bringing_in import BringingIn
-from gemba.teams.completing import Completing
-from gemba.teams.concluding import Concluding
-from gemba.teams.crew import Crew
+from gemba.teams.at_work import TeamsAtWork
 from gemba.teams.epics import item_of
 from gemba.teams.folder import Folders
-from gemba.teams.review_flows import ReviewFlows
-from gemba.teams.stint import Stints
-from gemba.teams.turns import Turns
-from gemba.teams.verifying import Verifying
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
@@ -208,11 +201,8 @@ class App:
             epic_order.SKILL.id: Expert(lambda given: advise(given, self.rounds.workers())),
             team_plan.SKILL.id: proposing.expert_of(workspace.root),
         }
-        self.crew = Crew(database, workspace.root, self.origin, settings.teams.lease_seconds * clock.SECOND)
-        turns = Turns(database, home, workspace.root)
-        bringing_in = BringingIn(database, workspace.root, self.crew.holder)
-        verifying = Verifying(database, workspace.root, turns, bringing_in)
-        self.stints = Stints(Concluding(database, turns, verifying, take_in), bringing_in, self.crew.leases)
+        lease = settings.teams.lease_seconds * clock.SECOND
+        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)
@@ -318,7 +308,7 @@ class App:
                         keep_looking(self.looking, hub),
                         self._watch_stalls(),
                         self.rounds.keep(hub),
-                        self.crew.keep(hub),
+                        self.teams.crew.keep(hub),
                         keep_journal(self.database, hub),
                     )
                 ]
@@ -341,16 +331,14 @@ class App:
             **handoff_frames.TABLE,
             **checks.table,
             **self.consult_flows.table,
-            **self.stints.table,
-            **Completing(self.database, self.workspace.root).table,
-            **ReviewFlows(self.database, self.workspace.root).table,
+            **self.teams.table,
         }
         others = (approval_flows, handoff_frames, handoff_flows, consult_flows, stint)
         news = Filter(NEWS.names.union(*(each.NEWS.names for each in others)))
         with claimed_name(self.workspace.executors_folder, f"{self.origin}.{self._own_name()}") as name:
             file = self.workspace.flows_file
             engine = engine_type(self.database, file, name, table, news, lease, origin=self.origin)
-            self.crew.executor = name
+            self.teams.crew.executor = name
             async with engine.running(hub):
                 self.engine = engine
                 try:
