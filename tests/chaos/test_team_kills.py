@@ -30,8 +30,6 @@ from tests.fixtures.servers import RunningServer
 from tests.fixtures.team_floor import plan, task
 from tests.fixtures.workers import RunningWorker
 
-pytestmark = pytest.mark.chaos
-
 TASKS = effort(10, 50)
 DEEPEST = effort(4, 30)
 DEATHS = effort(8, 100)
@@ -62,6 +60,7 @@ def mortals(
         each.end()
 
 
+@pytest.mark.chaos
 @pytest.mark.timeout(3_000)
 @pytest.mark.parametrize("seed", seeds(short=1, full=2))
 def test_every_task_is_done_once_while_server_workers_and_database_are_killed(
@@ -125,6 +124,7 @@ POINTS = [
 GRAPH = {"RESEARCH-001": [], "IMPL-001": ["RESEARCH-001"], "TEST-001": ["IMPL-001"]}
 
 
+@pytest.mark.chaos
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("point", "passage"), some(POINTS, 3), ids=lambda part: str(part).replace(" ", "-"))
 def test_a_turn_is_done_once_wherever_the_server_is_killed(

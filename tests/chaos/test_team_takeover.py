@@ -17,7 +17,7 @@ from tests.fixtures.servers import RunningServer
 from tests.fixtures.team_floor import TeamFloor, task
 from tests.fixtures.workers import RunningWorker
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 ID = "IMPL-001"
 
@@ -71,6 +71,7 @@ def keeper_of(server: RunningServer, session: str) -> Keeper | None:
     return read_keeper(run_folder(server.home, server.workspace, session))
 
 
+@pytest.mark.chaos
 def test_an_agent_whose_worker_is_killed_is_adopted_by_the_next_one(
     server: RunningServer, new_worker: Callable[[RunningServer], RunningWorker], told: Told
 ) -> None:
@@ -91,6 +92,7 @@ def test_an_agent_whose_worker_is_killed_is_adopted_by_the_next_one(
     assert worker.stop() == 0
 
 
+@pytest.mark.chaos
 @pytest.mark.parametrize("victim", ["agent", "keeper"])
 def test_an_agent_that_is_killed_is_tried_again_and_the_error_counts(
     server: RunningServer, told: Told, victim: str
@@ -115,6 +117,7 @@ def test_an_agent_that_is_killed_is_tried_again_and_the_error_counts(
     check_branch(server.workspace, run_id, {ID: []})
 
 
+@pytest.mark.chaos
 def test_what_a_home_that_is_gone_had_begun_is_done_by_another_one_and_its_agent_has_no_say(
     open_team_floor: Callable[..., TeamFloor],
     new_worker: Callable[[RunningServer], RunningWorker],

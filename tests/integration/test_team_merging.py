@@ -599,6 +599,20 @@ def with_artifact(repository: Path) -> Worktree:
     return made
 
 
+def test_what_ignores_artifacts_is_written_though_somebody_was_killed_before_he_could(repository: Path) -> None:
+    made = worktree.make(str(repository), "s-1", base=open_run(repository), into=BRANCH)
+    (folder := Path(made.path, ".gemba/artifacts")).mkdir(parents=True)
+    (folder / ".gitignore").touch()
+
+    prepare_artifacts(made)
+
+    (folder / "IMPL-001-x.md").write_text("x\n")
+    assert git(made.path, "status", "--porcelain") == ""
+    (folder / ".gitignore").write_text("*.md\n")
+    prepare_artifacts(made)
+    assert (folder / ".gitignore").read_text() == "*.md\n"
+
+
 def test_a_worktree_goes_with_the_artifacts_that_the_database_has(repository: Path) -> None:
     made = with_artifact(repository)
 

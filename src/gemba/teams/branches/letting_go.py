@@ -31,12 +31,21 @@ def prepare_artifacts(made: Worktree) -> None:
     if made.branch is None:
         return
     try:
-        with _opened(Path(made.folder), make=True) as descriptor, contextlib.suppress(FileExistsError):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            with os.fdopen(os.open(_IGNORE, flags, 0o666, dir_fd=descriptor), "w") as stream:
-                stream.write("*\n")
+        with _opened(Path(made.folder), make=True) as descriptor:
+            _ignore_all(descriptor)
     except OSError as error:
         raise _unusable(made, error) from None
+
+
+def _ignore_all(folder: int) -> None:
+    """One that is empty was left by somebody who was killed before it was written; any other is as it is to be."""
+    with contextlib.suppress(FileNotFoundError):
+        found = os.stat(_IGNORE, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode) or found.st_size:
+            return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(_IGNORE, flags, 0o666, dir_fd=folder), "w") as stream:
+        stream.write("*\n")
 
 
 def let_go(workspace: str, session_id: str, artifacts: Mapping[str, str]) -> Released:
