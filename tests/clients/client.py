@@ -95,6 +95,14 @@ def environment_of(folder: Path, model: str) -> dict[str, str]:
     }
 
 
+def settle(folder: Path, workspace: Path) -> None:
+    """A home in which Claude Code has asked its user before what it asks when it is new, and about this project."""
+    known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    settled = {"hasCompletedOnboarding": True, "theme": "dark", "projects": {str(workspace): known}}
+    settled |= {"customApiKeyResponses": {"approved": ["dummy"], "rejected": []}}
+    (folder / ".claude.json").write_text(json.dumps(settled))
+
+
 def surroundings(folder: Path, model: str) -> dict[str, str]:
     """All that any client gets: a home of its own, in a new folder, and no way out."""
     inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}

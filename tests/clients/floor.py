@@ -23,7 +23,17 @@ class Floor:
         return self._island.do(lambda: self.server.get(path))
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        return self._island.do(lambda: self.server.post(path, body))
+        answer = self._island.do(lambda: self.server.request("POST", path, body))
+        assert answer.status in (200, 201), answer
+        return answer.json
+
+    def happened(self, name: str, until: str) -> list[dict[str, Any]]:
+        """What every event of a name tells, from the first on until one of another name."""
+        stream = self._island.do(lambda: self.server.events(after=0))
+        found = []
+        while (event := stream.next())["event"] != until:
+            found += [event["data"]["payload"]] if event["event"] == name else []
+        return found
 
     def start(self, agent: str, task: str) -> str:
         done = self.server.gemba("session", "start", "--agent", agent, "--role", "manager", "--json", task)

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from tests.clients.dialects import Dialect, Turn, chat, generate, messages, responses
-from tests.clients.script import Step
+from tests.clients.script import Step, Told
 
 DIALECTS: tuple[Dialect, ...] = (messages, responses, generate, chat)
 
@@ -24,7 +24,7 @@ class Model:
 
     def __init__(self, listener: socket.socket) -> None:
         self.faults: list[str] = []
-        self._scripts: dict[str, Sequence[Step]] = {}
+        self._scripts: dict[str, Sequence[Step | Told]] = {}
         self._told: dict[str, dict[int, str]] = {}
         self._server = ThreadingHTTPServer(listener.getsockname(), _handler(self), bind_and_activate=False)
         self._server.socket.close()
@@ -33,8 +33,8 @@ class Model:
         self._thread.start()
         self.url = "http://{}:{}".format(*listener.getsockname())
 
-    def play(self, word: str, *steps: Step) -> None:
-        """The script of the conversation that begins with this word in it."""
+    def play(self, word: str, *steps: Step | Told) -> None:
+        """The script of the conversation that begins with this word in it; of two such words the first one counts."""
         self._scripts[word] = steps
 
     def told(self, word: str) -> list[str]:
@@ -50,7 +50,8 @@ class Model:
         word = next((word for word in self._scripts if word in runs[0].text), "")
         spoken = sum(run.by_model for run in runs)
         self._told.setdefault(word, {})[spoken] = "" if runs[-1].by_model else runs[-1].text
-        return self._scripts[word][spoken]
+        step = self._scripts[word][spoken]
+        return step("\n".join(run.text for run in runs if not run.by_model)) if callable(step) else step
 
     def close(self) -> None:
         self._server.shutdown()

@@ -1,5 +1,6 @@
 """What a model says in a test, step after step, whatever the API is. Tests write it, `model.py` plays it."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -23,6 +24,9 @@ class Together(NamedTuple):
 
 
 Step = Say | Use | Together
+
+Told = Callable[[str], Step]
+"""A step that depends on all that the model was told before it."""
 
 
 def parts(step: Step) -> tuple[Say | Use, ...]:

@@ -1,13 +1,12 @@
 """Sessions that Gemba starts with a real client: it has our hooks and tools, and the repository has none of it."""
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from gemba.testing import retry_until
-from tests.clients.client import BIN, PATIENCE, environment_of, path_with
+from tests.clients.client import BIN, PATIENCE, environment_of, path_with, settle
 from tests.clients.floor import Floor, OpenFloor, hooks_of
 from tests.clients.model import Model
 from tests.clients.script import Say, Use
@@ -22,10 +21,7 @@ ASK = "gemba-ask --kind question --role manager --text 'Which port?'"
 def floor(claude_program: Path, open_floor: OpenFloor, workspace: Path, tmp_path: Path, model: Model) -> Floor:
     client = tmp_path / "client"
     environment = {**environment_of(client, model.url), "PATH": path_with(claude_program)}
-    known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
-    settled = {"hasCompletedOnboarding": True, "theme": "dark", "projects": {str(workspace): known}}
-    settled |= {"customApiKeyResponses": {"approved": ["dummy"], "rejected": []}}
-    (client / ".claude.json").write_text(json.dumps(settled))
+    settle(client, workspace)
     return open_floor({"claude": environment, "claude-headless": environment})
 
 

@@ -65,6 +65,24 @@ def floor(workspace: Path) -> Floor:
 # ---- what changed ----------------------------------------------------------------------------------------------------
 
 
+def test_what_was_saved_is_looked_at_and_not_what_only_lies_there(floor: Floor) -> None:
+    """As the block for an agent that Gemba puts into a file of instructions, and takes out again."""
+    (floor.worktree / "src/upload.py").write_text("RETRY = True\nLIMIT = 5\n")
+    (floor.worktree / "src/new.py").write_text("NEW = 1\n")
+    saved = commit(floor.worktree)
+    (floor.worktree / "src/old.py").write_text("OLD = 3\n")
+    (floor.worktree / "CLAUDE.md").write_text("told\n")
+
+    found = changes_since(floor.worktree, floor.base, saved)
+
+    assert [(each.path, each.lines) for each in found.files] == [
+        ("src/new.py", "NEW = 1"),
+        ("src/upload.py", "LIMIT = 5"),
+    ]
+    assert (found.trouble, found.compared) == ([], True)
+    assert changes_since(floor.worktree, saved, saved).files == []
+
+
 def test_what_changed_since_the_task_began_is_found_committed_or_not(floor: Floor) -> None:
     (floor.worktree / "src/upload.py").write_text("RETRY = True\nLIMIT = 5\n")
     commit(floor.worktree)

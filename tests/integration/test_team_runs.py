@@ -9,12 +9,16 @@ import msgspec
 import pytest
 
 from gemba.errors import Conflict, Invalid
+from gemba.escalations.store import get
 from gemba.sessions import runs as session_runs
+from gemba.sessions.store import get_session
 from gemba.teams import store
 from gemba.teams.analysis import analyse
+from gemba.teams.attempts import sessions_of
 from gemba.teams.run import RunView, TaskView
 from gemba.teams.task import TaskState
 from gemba.teams.view import list_runs
+from gemba.testing import retry_until
 from tests.fixtures.team_floor import TeamFloor, report, task
 
 
@@ -138,6 +142,58 @@ def test_an_answer_continues_the_task_that_asked(team_floor: TeamFloor, workspac
     over = team_floor.until_over(run_id)
     assert over.state in ("completed", "completed_with_warnings"), over.report
     assert git(workspace, "show", f"{over.branch}:made.txt") == "answered\n"
+
+
+def test_an_answer_is_told_to_every_session_after_it_and_is_no_longer_on_its_way(team_floor: TeamFloor) -> None:
+    nothing = task("IMPL-001")
+    nothing["options"] = {"agent": "builtin", "output": "codebase"}
+    run_id = team_floor.begin(nothing)
+    asks = team_floor.until_task(run_id, "IMPL-001", "waiting")
+    assert asks.escalation_id is not None
+
+    team_floor.answer(asks.escalation_id, text=f"run: {report('IMPL-001').replace(chr(10), ' ')}")
+
+    team_floor.until_task(run_id, "IMPL-001", "partial_completion")  # it changes nothing, however often it is done
+    outcomes = [each.outcome for each in team_floor.detail(run_id, "IMPL-001").attempts]
+    assert outcomes == ["given_up", "sent_back", "sent_back", "held"]
+    with team_floor.app.database.read() as connection:
+        assert get(connection, asks.escalation_id).delivery == "delivered"
+
+
+def test_sessions_end_by_themselves_and_worktrees_go_when_their_tasks_are_done(
+    team_floor: TeamFloor, workspace: Path
+) -> None:
+    run_id = team_floor.begin(
+        task("RESEARCH-001"),
+        task("IMPL-001", "RESEARCH-001", first="echo new > made.txt"),
+        task("IMPL-002", "IMPL-001", first="echo more > more.txt"),
+    )
+    over = team_floor.until_over(run_id)
+
+    retry_until(lambda: is_cleared(workspace, over), timeout=45.0)
+
+    with team_floor.app.database.read() as connection:
+        ends = {get_session(connection, id).close_reason for id in sessions_of(connection, run_id)}
+    assert ends == {"provider_exit"}
+
+
+def test_what_one_process_left_of_a_done_task_the_next_one_clears_away(
+    open_team_floor: Callable[..., TeamFloor], workspace: Path
+) -> None:
+    floor = open_team_floor().start()
+    run_id = floor.begin(task("IMPL-001", first="echo new > made.txt"))
+    over = floor.until_over(run_id)
+    floor.close()
+
+    open_team_floor().start()
+
+    retry_until(lambda: is_cleared(workspace, over), timeout=45.0)
+
+
+def is_cleared(workspace: Path, over: RunView) -> bool:
+    """No worktree is there beside the workspace, and no branch but the run's."""
+    branches = git(workspace, "branch", "--format=%(refname:short)").split()
+    return branches == [over.branch, "main"] and git(workspace, "worktree", "list").count("\n") == 1
 
 
 def test_changes_that_conflict_become_a_task_and_nothing_is_lost(team_floor: TeamFloor, workspace: Path) -> None:

@@ -176,6 +176,17 @@ def test_the_block_of_an_instructions_file_never_gets_into_a_commit(repository: 
     assert save_work(task, "more") == later
 
 
+def test_the_block_of_any_session_of_its_run_never_gets_into_a_commit(repository: Path) -> None:
+    """Sessions that follow each other on one task share its worktree, which has the task's name."""
+    task = worktree.make(str(repository), f"{RUN}.IMPL-001")
+    path = Path(task.path)
+    put_block(path / "CLAUDE.md", f"{RUN}.IMPL-001.1", "told")
+    put_block(path / "CLAUDE.md", f"{RUN}.IMPL-001.2", "told again")
+    (path / "work.py").write_text("work\n")
+
+    assert files(path, str(save_work(task, "work").commit)) == ["app.py", "b.py", "c.py", "work.py"]
+
+
 def test_an_ignored_instructions_file_stays_ignored(task: Worktree) -> None:
     path = Path(task.path)
     (path / ".gitignore").write_text("CLAUDE.md\n")

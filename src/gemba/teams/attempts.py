@@ -104,6 +104,11 @@ def list_attempts(connection: Connection, run_id: str, task_id: str) -> list[Att
     return [_view(row) for row in connection.execute(mine.order_by(attempts.c.number.desc()))]
 
 
+def sessions_of_task(connection: Connection, run_id: str, task_id: str) -> Sequence[str]:
+    mine = (attempts.c.run_id == run_id, attempts.c.task_id == task_id)
+    return connection.execute(select(attempts.c.session_id).where(*mine).distinct()).scalars().all()
+
+
 def sessions_of(connection: Connection, run_id: str) -> Sequence[str]:
     mine = select(attempts.c.session_id).where(attempts.c.run_id == run_id).distinct()
     return connection.execute(mine).scalars().all()

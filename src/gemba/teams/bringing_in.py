@@ -18,6 +18,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, Row, select
 
+from gemba import clock
 from gemba.action import Nothing
 from gemba.errors import GembaError
 from gemba.sessions import runs as session_runs
@@ -38,6 +39,7 @@ from gemba.teams.task import DONE, TaskState
 from gemba.teams.transfers import artifacts_given
 
 _MOST_NAMED = 10
+_GRACE = 30 * clock.SECOND  # in which a client that has handed over ends by itself
 
 log = structlog.get_logger("gemba.teams")
 
@@ -118,26 +120,32 @@ class BringingIn:
         if ended.ready or not finishing.finish_if_over(tx, run_id):
             claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
         if not _goes_on_in_session(tx.connection, ended.task):
-            _stop(tx, ended.task.session_id)
+            _leave(tx, ended.task.session_id)
 
-    # ---- its worktree
+    # ---- what it leaves
 
-    def ended_in(self, run_id: str, task_id: str, fence: int) -> str | None:
-        """The session whose worktree nobody needs any more once it is over: that of a task which this claim has
-        brought in."""
+    def left_by(self, run_id: str, task_id: str, fence: int) -> dict[str, Any] | None:
+        """Of a task which this claim has brought in: when that was, and the sessions that worked on it; nobody needs
+        their worktree any more once they are over. `by` is when those that end by themselves have to be."""
         with self._database.read() as connection:
             row = store.get_task(connection, run_id, task_id)
-        is_in = row.fence == fence and row.state in DONE and row.merged is not None
-        return row.session_id if is_in else None
+            if row.fence != fence or row.state not in DONE or row.session_id is None:
+                return None
+            session = session_runs.find(connection, row.session_id)
+            found = session_runs.of_sessions(connection, attempts.sessions_of_task(connection, run_id, task_id))
+        if session is None:
+            return None
+        there = sorted(id for id, each in found.items() if each.tree == session.tree)  # others are another home's
+        by = row.ended_at + _GRACE if session_runs.agent_of(session).headless else None
+        return {"since": row.ended_at, "sessions": there, "by": by}
 
     def let_go(self, run_id: str, task_id: str, fence: int) -> None:
         """What is nowhere else keeps a worktree, and so does whoever began the task anew meanwhile."""
-        session_id = self.ended_in(run_id, task_id, fence)
-        if session_id is None:
-            return
         with self._database.read() as connection:
             run, task = store.get_run(connection, run_id), store.get_task(connection, run_id, task_id)
-            session = session_runs.find(connection, session_id)
+            if task.fence != fence or task.state not in DONE or task.merged is None:
+                return
+            session = session_runs.find(connection, task.session_id)
             known = {row.name: row.digest for row in current_artifacts(connection, run_id)}
             known |= artifacts_given(connection, run_id, task)
         if run.branch is None or session is None or session.tree is None:
@@ -196,6 +204,9 @@ def _goes_on_in_session(connection: Connection, row: Row[Any]) -> bool:
     return connection.execute(mine.limit(1)).first() is not None
 
 
-def _stop(tx: Transaction, session_id: str | None) -> None:
-    if session_id is not None and session_runs.find(tx.connection, session_id) is not None:
-        starting.stop_session(tx, Nothing(), id=session_id)
+def _leave(tx: Transaction, session_id: str | None) -> None:
+    """A session that is not wanted any more. One without a screen ends by itself a moment later, when it has told what
+    it took; the stint stops it if it stays."""
+    session = None if session_id is None else session_runs.find(tx.connection, session_id)
+    if session is not None and not session_runs.agent_of(session).headless:
+        starting.stop_session(tx, Nothing(), id=session.session_id)

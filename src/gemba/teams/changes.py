@@ -45,22 +45,24 @@ class _Counted(NamedTuple):
     binary: bool
 
 
-def changes_since(folder: Path, commit: str | None) -> Changes:
-    """What differs from a commit now. Without one, or where git cannot tell, nothing, and the trouble says so."""
-    if commit is None or not _HASH.fullmatch(commit):
+def changes_since(folder: Path, commit: str | None, saved: str | None = None) -> Changes:
+    """What differs from a commit now, or in the one that all of it was saved as. Without one to compare with, or where
+    git cannot tell, nothing, and the trouble says so."""
+    if commit is None or not all(_HASH.fullmatch(each) for each in (commit, saved or commit)):
         return Changes([], ["there is no commit to compare with"], compared=False)
     unset = git.filters(str(folder)) or []
-    counted, trouble = _counted(folder, commit, unset)
+    between = (commit,) if saved is None else (commit, saved)
+    counted, trouble = _counted(folder, between, unset)
     if counted is None:
         return Changes([], [trouble], compared=False)
-    new = _untracked(folder)
+    new = _untracked(folder) if saved is None else []
     found = [each for each in counted if not is_of_gemba(each.path)]
     troubles = [] if new is not None else ["git cannot tell which files are new"]
     fresh = [path for path in new or () if not is_of_gemba(path)]
     if len(found) + len(fresh) > MOST_FILES:
         troubles.append(f"{len(found) + len(fresh):,} files changed, the first {MOST_FILES:,} were looked at")
     found = found[:MOST_FILES]
-    added = _added_lines(folder, commit, found, unset)
+    added = _added_lines(folder, between, found, unset)
     if added is None:
         troubles.append("git cannot tell which lines were added")
     return Changes(_files(folder, found, added or {}, fresh[: MOST_FILES - len(found)]), troubles)
@@ -90,8 +92,8 @@ def _count(text: str) -> int:
     return len(text.splitlines())
 
 
-def _counted(folder: Path, commit: str, unset: Sequence[str]) -> tuple[list[_Counted] | None, str]:
-    told = _ask(folder, "diff", "--numstat", "-z", *_ASKED, commit, "--", unset=unset)
+def _counted(folder: Path, between: Sequence[str], unset: Sequence[str]) -> tuple[list[_Counted] | None, str]:
+    told = _ask(folder, "diff", "--numstat", "-z", *_ASKED, *between, "--", unset=unset)
     if told is None:
         return None, "git cannot tell what changed since the task began"
     found = []
@@ -116,13 +118,15 @@ def _untracked(folder: Path) -> list[str] | None:
     return None if told is None else sorted(told.split("\0")[:-1])
 
 
-def _added_lines(folder: Path, commit: str, files: Sequence[_Counted], unset: Sequence[str]) -> dict[str, str] | None:
+def _added_lines(
+    folder: Path, between: Sequence[str], files: Sequence[_Counted], unset: Sequence[str]
+) -> dict[str, str] | None:
     """By path the lines that a patch without context adds. Its parts come in the order in which git counted them."""
     asked = [each.path for each in files if not each.binary]
     found: dict[str, str] = {}
     for start in range(0, len(asked), 200):
         some = asked[start : start + 200]
-        told = _ask(folder, "--literal-pathspecs", "diff", "-U0", *_ASKED, commit, "--", *some, unset=unset)
+        told = _ask(folder, "--literal-pathspecs", "diff", "-U0", *_ASKED, *between, "--", *some, unset=unset)
         parts = (told or "").split("\ndiff --git ") if told else []
         if len(parts) != len(some):
             return None

@@ -19,12 +19,14 @@ from gemba.teams import attempts, store
 from gemba.teams.artifacts import Collected, collect
 from gemba.teams.said import Said
 from gemba.teams.tables import attempts as attempts_table
+from gemba.teams.tables import tasks
+from gemba.teams.task import DONE
 from gemba.teams.transfers import artifacts_given
 
 
 class Work(NamedTuple):
     """`given` are the artifacts of others that were laid down for it, by their digests; `before` is how the workspace
-    was when it began."""
+    was when it began, `base` the commit at which its worktree was."""
 
     run: Row[Any]
     task: Row[Any]
@@ -34,6 +36,7 @@ class Work(NamedTuple):
     folder: Path
     given: dict[str, str]
     before: Snapshot | None
+    base: str | None
 
     @property
     def document(self) -> dict[str, Any]:
@@ -81,4 +84,15 @@ def read_work(connection: Connection, workspace: str, run_id: str, task_id: str)
         Path(dispatch.folder),
         artifacts_given(connection, run_id, task),
         attempts.before_of(connection, run_id, task_id, dispatch.id),
+        None if tree is None else _left_before(connection, task, tree.session_id) or tree.base,
     )
+
+
+def _left_before(connection: Connection, task: Row[Any], tree: str) -> str | None:
+    """What the task before it in its chain was saved as, where that was done in the same worktree."""
+    run = session_runs.runs
+    mine = (tasks.c.run_id == task.run_id, tasks.c.chain == task.chain, tasks.c.place < task.place)
+    there = (run.c.tree == tree, tasks.c.state.in_(DONE))
+    last = select(tasks.c.commit_hash).join(run, run.c.session_id == tasks.c.session_id).where(*mine, *there)
+    commit: str | None = connection.execute(last.order_by(tasks.c.place.desc()).limit(1)).scalar()
+    return commit

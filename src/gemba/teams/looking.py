@@ -67,13 +67,15 @@ def look(
     failed_before: Collection[str] = (),
     workspace: Path | None = None,
     before: Snapshot | None = None,
+    saved: str | None = None,
 ) -> Submitted:
-    """A task's worktree as it is, compared with the commit `base` at which the task began.
+    """A task's worktree as it is, or was `saved` (without what Gemba put there), compared with the commit `base` at
+    which the task began.
 
     Commands are run where something changed, or where nobody can tell; those named in `failed_before` failed when the
     run began. With a workspace and how it was `before` (`take_snapshot` of it), what changed in it meanwhile is told.
     """
-    changes = changes_since(folder, base)
+    changes = changes_since(folder, base, saved)
     artifacts = _artifacts(folder, task)
     said = Said(task.envelope)
     own = [each for each in artifacts if each.name.startswith(f"{task.id}-")]

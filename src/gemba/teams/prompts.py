@@ -59,15 +59,21 @@ def goal_of(run: Row[Any], row: Row[Any]) -> str:
     return f"{row.id}: {row.goal}\n\nIt is part of a team's work:\n{run.text[:_LONGEST_TEXT]}"
 
 
-def told(run: Row[Any], row: Row[Any], role: KeptRole, notes: Sequence[str], answer: str) -> str:
-    """The prompt of an agent that reads words."""
+def told(
+    run: Row[Any], row: Row[Any], role: KeptRole, notes: Sequence[str], answered: Sequence[tuple[str, str]] = ()
+) -> str:
+    """The prompt of an agent that reads words. `answered`: what was asked for its task, whoever asked, with the answers
+    to it, the eldest first: a new session knows nothing of what one before it was told."""
     parts = [
         f"You are {role.title or role.name} in a team of agents. Your task is {row.id}; others do the other tasks.",
         f"Your role:\n\n{role.spec.strip()}",
         f"Your task:\n{_quoted(row.goal)}",
         f"The whole of the team's work, of which you do your task alone:\n{_quoted(run.text[:_LONGEST_TEXT])}",
         *(f"Said of it since:\n{_quoted(note)}" for note in notes),
-        f"The answer to what you asked:\n{_quoted(answer)}" if answer.strip() else "",
+        *(
+            f"Asked for your task:\n{_quoted(question[:_LONGEST_TEXT])}\n\nThe answer:\n{_quoted(answer)}"
+            for question, answer in answered
+        ),
         _ARTIFACTS.format(task_id=row.id),
         _GAP,
     ]

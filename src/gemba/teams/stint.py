@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from gemba import clock
+from gemba.action import Nothing
 from gemba.event import Filter
 from gemba.sessions import runs as session_runs
+from gemba.sessions import starting
+from gemba.store.database import Transaction
 from gemba.teams import attempts, standing, store
 from gemba.teams.bringing_in import BringingIn
 from gemba.teams.claiming import BRING_IN, STINT, Leases
@@ -63,15 +66,25 @@ class Stints:
         await self._let_go(flow, run_id, task_id, fence)
 
     async def _let_go(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
-        session_id = await flow.call(self._bringing_in.ended_in, run_id, task_id, fence)
-        if session_id is not None:
-            await flow.until(session_id, has_ended, session_id, since=0, due=None)
-            await flow.call(self._bringing_in.let_go, run_id, task_id, fence)
+        left = await flow.call(self._bringing_in.left_by, run_id, task_id, fence)
+        if left is None:
+            return
+        ids = left["sessions"]
+        if not await flow.until(ids, have_ended, ids, since=left["since"], due=left["by"]):
+            await flow.change(stop, ids)
+            await flow.until(ids, have_ended, ids, since=left["since"], due=None)
+        await flow.call(self._bringing_in.let_go, run_id, task_id, fence)
 
 
-def has_ended(connection: Connection, session_id: str) -> bool:
-    session = session_runs.find(connection, session_id)
-    return session is None or session.ended_at is not None
+def have_ended(connection: Connection, session_ids: list[str]) -> bool:
+    found = session_runs.of_sessions(connection, session_ids).values()
+    return all(session.ended_at is not None for session in found)
+
+
+def stop(tx: Transaction, session_ids: list[str]) -> None:
+    """Those that should have ended by themselves."""
+    for id in session_runs.of_sessions(tx.connection, session_ids):
+        starting.stop_session(tx, Nothing(), id=id)
 
 
 def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:

@@ -9,6 +9,7 @@ after it leaves a turn, which the next step of the stint waits for. Blocking; ca
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,8 @@ from sqlalchemy import Connection, Row, select
 
 from gemba import git
 from gemba.action import Nothing
-from gemba.escalations.store import escalations
+from gemba.escalations.escalation import Delivery
+from gemba.escalations.store import escalations, get_locked, set_delivery
 from gemba.handoff import dispatches, dispatching, envelope_files, handoffs
 from gemba.handoff.dispatching import NewDispatch
 from gemba.handoff.envelope import render
@@ -48,7 +50,7 @@ GATE = {"files_produced": "require", "artifacts_written": "require", "files_modi
 
 class Turn(NamedTuple):
     """What was looked at before the transaction. Without a `dispatch` the one that there is goes on; without a
-    `session` the words go to one that lives, `living`."""
+    `session` the words go to one that lives, `living`. `answers` are the cards whose answers a new session reads."""
 
     dispatch: dispatching.Prepared | None
     session: starting.Prepared | None
@@ -57,6 +59,16 @@ class Turn(NamedTuple):
     loaded: Loaded
     agent: Agent
     before: Snapshot | None
+    answers: tuple[str, ...]
+
+
+class Before(NamedTuple):
+    """What came before a turn of the same dispatch: how the last one broke, and all that people answered.
+    `is_answered`: the turn is there because of an answer."""
+
+    words: str = ""
+    answers: tuple[Row[Any], ...] = ()
+    is_answered: bool = False
 
 
 class Turns:
@@ -74,11 +86,11 @@ class Turns:
             if row is None or not store.is_held(row, fence) or row.state != TaskState.CLAIMED:
                 return
             is_under_way = self._is_under_way(connection, row)
-            words, answer = _since(connection, row)
+            before = _before(connection, row)
         if is_under_way:
             self._database.change(partial(_adopt, row=row))
         else:
-            self._start(run, row, "started", words, answer)
+            self._start(run, row, "started", before)
 
     def again(self, run_id: str, task_id: str, fence: int, words: str) -> None:
         """The next turn of a task that is at work: after a gate, or when its agent goes on. Without `words` it begins
@@ -87,8 +99,8 @@ class Turns:
             run, row = store.get_run(connection, run_id), store.find_task(connection, run_id, task_id)
             if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
                 return
-            since, answer = _since(connection, row)
-        self._start(run, row, None, words or since, answer)
+            before = _before(connection, row)
+        self._start(run, row, None, before._replace(words=words or before.words))
 
     def _is_under_way(self, connection: Connection, row: Row[Any]) -> bool:
         """Whether a turn was begun here that nobody concluded: whoever held the claim is gone, and its agent goes on
@@ -99,26 +111,28 @@ class Turns:
         session = session_runs.find(connection, last.session_id)
         return session is not None and session.origin == self._database.surroundings["origin"]
 
-    def _start(self, run: Row[Any], row: Row[Any], event: str | None, words: str, answer: str) -> None:
+    def _start(self, run: Row[Any], row: Row[Any], event: str | None, since: Before) -> None:
         with self._database.read() as connection:
             goes_on = _goes_on(connection, row)
             living = _living(connection, row, goes_on=goes_on)
             loaded = load(connection, run.id, row)
-        if living is not None and answer:  # it reaches a session that lives by itself
+        if living is not None and since.is_answered:  # it reaches a session that lives by itself
             self._database.change(partial(self._go_on, row=row, event=event))
             return
         folder = self._folder(run, row, living)
         loaded = lay_down(loaded, Path(folder))
         agent, role = self._agent(run, row), prompts.role_of(run, row.owner)
-        notes = [*store.words_of(row), *([words] if words else [])]
+        notes = [*store.words_of(row), *([since.words] if since.words else [])]
+        answered = [(each.text, each.reply_text) for each in since.answers]
         if agent.name == BUILTIN:
+            answer = answered[-1][1] if answered else ""
             told = command_tasks.prompt_of(_plan_task(row), text=run.text, notes=notes, answer=answer)
         else:
-            told = prompts.told(run, row, role, notes, answer) if not goes_on or living is None else words
+            told = prompts.told(run, row, role, notes, answered) if not goes_on or living is None else since.words
         dispatch = None if goes_on else self._dispatch(run, row, role, agent, folder, loaded)
         session = None if living is not None else self._session(run, row, agent, told)
         before = None if run.branch is None or goes_on else take_snapshot(self._workspace)
-        turn = Turn(dispatch, session, living, told, loaded, agent, before)
+        turn = Turn(dispatch, session, living, told, loaded, agent, before, tuple(each.id for each in since.answers))
         self._database.change(partial(self._begin, row=row, event=event, turn=turn))
 
     def _folder(self, run: Row[Any], row: Row[Any], living: str | None) -> str:
@@ -195,9 +209,11 @@ class Turns:
         now = store.lock_task(tx, row.run_id, row.id)
         if (now.state, now.fence) != (row.state, row.fence):
             return
+        if turn.session is not None:
+            _read_by_agent(tx, turn.answers)  # before the dispatch is locked, as where they are given
         dispatch = self._dispatched(tx, now, turn)
         if turn.session is not None and now.session_id is not None:
-            _leave(tx, now.session_id)
+            _leave(tx, now, has_handed_over=event is None)
         if turn.session is None:
             session_id = str(turn.living)
             self._tell_living(tx, session_id, dispatch, turn)
@@ -259,11 +275,23 @@ def _adopt(tx: Transaction, *, row: Row[Any]) -> None:
         store.move_task(tx, now, "started")
 
 
-def _leave(tx: Transaction, session_id: str) -> None:
-    """A session that the task had before, wherever it lives on: it is not wanted any more."""
-    session = session_runs.find(tx.connection, session_id)
-    if session is not None and session.ended_at is None:
-        starting.stop_session(tx, Nothing(), id=session_id)
+def _leave(tx: Transaction, row: Row[Any], *, has_handed_over: bool) -> None:
+    """The session that the task had before, wherever it lives on: it is not wanted any more. One without a screen that
+    has handed over here ends by itself, when it has told what it took; at the latest with its task."""
+    session = session_runs.find(tx.connection, row.session_id)
+    if session is None or session.ended_at is not None:
+        return
+    last = attempts.latest(tx.connection, row.run_id, row.id)
+    has_handed_over = has_handed_over or (last is not None and last.outcome == "held")
+    is_here = session.origin == tx.surroundings["origin"]
+    if not (has_handed_over and is_here and session_runs.agent_of(session).headless):
+        starting.stop_session(tx, Nothing(), id=session.session_id)
+
+
+def _read_by_agent(tx: Transaction, answers: Sequence[str]) -> None:
+    """They stand in the prompt of a session, whichever it was that asked."""
+    for id in answers:
+        set_delivery(tx, get_locked(tx, id), Delivery.DELIVERED)
 
 
 def _plan_task(row: Row[Any]) -> PlanTask:
@@ -290,12 +318,17 @@ def _living(connection: Connection, row: Row[Any], *, goes_on: bool) -> str | No
     return typable(connection, other.session_id) if other.chain == row.chain else None
 
 
-def _since(connection: Connection, row: Row[Any]) -> tuple[str, str]:
-    """What a turn begins with that follows on another: how that broke, and what a person answered to it."""
+def _before(connection: Connection, row: Row[Any]) -> Before:
     last = attempts.latest(connection, row.run_id, row.id)
     if last is None or row.dispatch_id is None or last.version != row.version:
-        return "", ""
-    return _words_after(last), _answer(connection, row.dispatch_id)
+        return Before()
+    turn = dispatches.get(connection, row.dispatch_id).turn
+    turns = {each.escalation_id: each.turn for each in handoffs.asked_of(connection, row.dispatch_id)}
+    answered = (escalations.c.id.in_(turns), escalations.c.resolved, escalations.c.reply_text != "")
+    found = connection.execute(select(escalations).where(*answered)).all()
+    answers = sorted(found, key=lambda each: (turns[each.id], each.id))
+    is_answered = turn > last.turn and any(turns[each.id] == turn - 1 for each in answers)
+    return Before(_words_after(last), tuple(answers), is_answered)
 
 
 def _words_after(last: Row[Any]) -> str:
@@ -307,13 +340,3 @@ def _words_after(last: Row[Any]) -> str:
         case "sent_back":
             return kept(last).words
     return ""
-
-
-def _answer(connection: Connection, dispatch_id: str) -> str:
-    """What was answered to the turn before the one that a dispatch is in now."""
-    turn = dispatches.get(connection, dispatch_id).turn
-    ids = [each.escalation_id for each in handoffs.asked_of(connection, dispatch_id) if each.turn == turn - 1]
-    if not ids:
-        return ""
-    answered = select(escalations.c.reply_text).where(escalations.c.id.in_(ids), escalations.c.resolved)
-    return "\n".join(text for text in connection.execute(answered).scalars() if text)

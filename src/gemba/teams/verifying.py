@@ -81,14 +81,14 @@ class Verifying:
         if names:
             self._database.change(partial(_have_reviewed, claim=claim, commit=commit, names=names))
             return None
-        submitted = self._look(work)
+        submitted = self._look(work, commit)
         checks, reviewed = measure(submitted), theirs or review(submitted)
         gate = judge(checks, reviewed, author=work.task.owner, attempt=work.task.judged + 1)
         judged = Judged(gate, tuple(checks), reviewed)
         self._database.change(partial(_keep, claim=claim, judged=judged, commit=commit, work=work))
         return judged
 
-    def _look(self, work: Work) -> Submitted:
+    def _look(self, work: Work, commit: str | None) -> Submitted:
         options = store.options_of(work.task)
         with self._database.read() as connection:
             ids, names = _named(connection, work.run.id)
@@ -108,10 +108,11 @@ class Verifying:
             names=names,
             told=told,
         )
-        base = None if work.tree is None else work.tree.base
         workspace = None if work.tree is None else self._workspace
         commands = store.settings_of(work.run).commands
-        found = looking.look(task, work.folder, base, commands, workspace=workspace, before=work.before)
+        found = looking.look(
+            task, work.folder, work.base, commands, workspace=workspace, before=work.before, saved=commit
+        )
         return self._baseline.excuse(found, work.run.base, commands)
 
 

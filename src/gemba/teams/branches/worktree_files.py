@@ -124,7 +124,9 @@ class Cleaned(NamedTuple):
 
 
 def block_texts(root: Path, folder: Path, names: Sequence[str], session_id: str) -> Iterator[Cleaned]:
-    """Those of the instructions files that have a block of the session now."""
+    """Those of the instructions files that have a block now: of the session that the worktree is named for, or of one
+    of the same run (`team-….IMPL-001` for those of one task, which share it)."""
+    family = wire.safe_id(session_id).partition(".")[0]
     for name in names:
         file = folder / name
         try:
@@ -134,11 +136,12 @@ def block_texts(root: Path, folder: Path, names: Sequence[str], session_id: str)
             text = wire.read_file(str(file), LONGEST)
         except OSError:
             continue
-        if wire.safe_id(session_id) not in preamble.sessions_in(text):
+        own = [id for id in preamble.sessions_in(text) if id.partition(".")[0] == family]
+        if not own:
             continue
         path = os.path.relpath(file, root)
         try:
-            clean = preamble.take_out(text, [session_id])
+            clean = preamble.take_out(text, own)
         except preamble.Broken as error:
             told = (
                 f"{path}:{error.line}: the session's block has no end any more, so that nobody can tell what is its own"
