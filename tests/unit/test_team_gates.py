@@ -106,13 +106,29 @@ def test_a_verdict_explains_itself() -> None:
     gate = judge(checks(D.ACCURACY, 1, 3), review(60), author="developer", attempt=3)
 
     assert gate.reason == (
-        "51.25 of 100 after 3 attempts, 60 are needed: check 1; check 2; check 3; tester gives completeness 60; and 2 more"
+        "51.25 of 100 after 3 attempts, 60 are needed: "
+        "check 1; check 2; check 3; tester gives completeness 60; and 2 more"
     )
     assert [each.reason for each in gate.dimensions][1:3] == [
         "nothing was computed; tester gives 60",
         "1 of 4 checks passed; tester gives 60",
     ]
     assert (gate.reviewer, gate.attempt, gate.retries_left, gate.outcome) == ("tester", 3, 0, "given_up")
+
+
+def test_a_verdict_says_what_was_found_and_of_a_command_which() -> None:
+    failed = [
+        ComputedCheck(D.ACCURACY, "command: tests", passed=False, evidence="exit code 1: 1 failed"),
+        ComputedCheck(D.DEPTH, "tested", passed=False, evidence="no test was touched or run"),
+        ComputedCheck(D.DEPTH, "parts", passed=True, evidence="3 parts"),
+    ]
+
+    sent_back = judge(failed, review(100), author="developer", attempt=1)
+    passed = judge([], review(100), author="developer", attempt=1)
+
+    assert (sent_back.outcome, sent_back.score) == ("passed_with_warnings", 62.5)
+    assert sent_back.reason == "62.5 of 100, 80 are good: tests: exit code 1: 1 failed; no test was touched or run"
+    assert passed.reason == "100 of 100"
 
 
 def test_nobody_reviews_their_own_work() -> None:
