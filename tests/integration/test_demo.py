@@ -263,7 +263,7 @@ def test_an_approved_command_runs_and_its_turn_ends_in_a_handoff(start_demo: Cal
     demo.hear("stock", "Handed off, IN_PROGRESS")
     (request,) = (one for one in demo.get("/api/approvals")["approvals"] if one["command"] == MIGRATION)
     retry_until(lambda: demo.get(f"/api/approvals/{request['id']}")["grant_state"] == "succeeded", timeout=_PATIENCE)
-    (dispatch,) = demo.get("/api/dispatches")["dispatches"]
+    (dispatch,) = (one for one in demo.get("/api/dispatches")["dispatches"] if one["task_id"] == "kettle-21")
     (handoff,) = retry_until(lambda: demo.get(f"/api/handoffs?dispatch={dispatch['id']}")["handoffs"][-1:])
     assert (handoff["state"], handoff["plan_status"], handoff["source"]) == ("accepted", "IN_PROGRESS", "gate")
     assert handoff["applied"]["contracts"] == [{"contract": "stock", "revision": 1}]
@@ -455,6 +455,58 @@ def test_what_an_agent_decided_alone_it_does_not_decide_again(start_demo: Callab
         )
 
     retry_until(lambda: texts() == sorted(turn.text for turn in alone), timeout=_PATIENCE)
+
+
+def missed_gate(demo: Demo) -> tuple[str, dict[str, Any]]:
+    """The demo's team run, as soon as it waits for a person, and the card that asks."""
+    (run,) = demo.get("/api/teams")["runs"]
+
+    def asked() -> list[dict[str, Any]]:
+        return [one for one in demo.inbox() if one["kind"] == "gate_failure"]
+
+    (card,) = retry_until(asked, timeout=_PATIENCE, every=0.2)
+    return run["id"], card
+
+
+def test_a_team_run_misses_a_gate_and_is_completed_with_what_the_operator_decides(
+    start_demo: Callable[..., Demo],
+) -> None:
+    demo = start_demo("--port", "0", "--pace", "1")
+    run_id, card = missed_gate(demo)
+    assert "command: tests: exit code 1: FAILED (failures=1)" in card["text"]
+    assert "skip: leave it out, and with it TEST-001" in card["text"]
+    tries = demo.get(f"/api/teams/{run_id}/tasks/IMPL-001")["attempts"]
+    assert [one["outcome"] for one in tries] == ["given_up", "sent_back", "sent_back"]
+    assert {one["gate"]["score"] for one in tries} == {58.75}
+
+    demo.answer(card, action="revise", text="above ten, and keep the test")
+
+    def over() -> dict[str, Any]:
+        now = demo.get(f"/api/teams/{run_id}")
+        return dict(now) if now["ended_at"] else {}
+
+    done = retry_until(over, timeout=_PATIENCE, every=0.2)
+    assert done["state"] == "completed", done["report"]
+    assert {task["score"] for task in done["all_tasks"]} == {100}
+    assert all(words in done["report"] for words in ("kettle/orders.py", "above ten, and keep the test", "git merge"))
+    show = ["git", "show", f"{done['branch']}:kettle/orders.py"]
+    assert "packets > 10" in subprocess.run(show, cwd=demo.workspace, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.long
+def test_a_change_that_is_accepted_with_a_failing_test_stops_the_tester(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo("--port", "0", "--pace", "1")
+    run_id, card = missed_gate(demo)
+
+    demo.answer(card, action="accept")
+
+    def stopped() -> dict[str, Any]:
+        tasks = {task["id"]: task for task in demo.get(f"/api/teams/{run_id}")["all_tasks"]}
+        return tasks if tasks["TEST-001"]["state"] == "waiting" else {}
+
+    tasks = retry_until(stopped, timeout=_PATIENCE, every=0.2)
+    assert tasks["IMPL-001"]["state"] == "completed_with_warnings"
+    assert tasks["TEST-001"]["waiting_for"] == "blocked"
 
 
 def test_the_demos_work_and_its_stories_fit_together() -> None:

@@ -102,6 +102,23 @@ def test_what_changed_since_the_task_began_is_found_committed_or_not(floor: Floo
     }
 
 
+def test_a_folder_that_is_a_part_of_its_worktree_has_paths_of_its_own(floor: Floor) -> None:
+    (floor.worktree / "src/upload.py").write_text("RETRY = True\nLIMIT = 5\n")
+    (floor.worktree / "src/new.py").write_text("NEW = 1\n")
+    (floor.worktree / "web/upload.ts").write_text("++count;\n" + "retry();\n" * 19)
+    (floor.worktree / "top.txt").write_text("top\n")
+
+    found = changes_since(floor.worktree / "src", floor.base)
+
+    assert {each.path: (each.lines, each.gone) for each in found.files} == {
+        "upload.py": ("LIMIT = 5", False),
+        "new.py": ("NEW = 1\n", False),
+        "../web/upload.ts": ("++count;", False),
+        "../top.txt": ("top\n", False),
+    }
+    assert found.trouble == []
+
+
 def test_nothing_changed(floor: Floor) -> None:
     assert (floor.look().changed, floor.look().trouble) == ((), ())
 

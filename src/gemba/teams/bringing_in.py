@@ -96,7 +96,9 @@ class BringingIn:
         before = documents_before(tx.connection, work)
         collected = (brought.artifacts, brought.explored)
         published = publish(tx, row.run_id, row, work.document, *collected, reviewer=by, before=before)
-        bus.post(tx, row.run_id, row.owner, "state_update", f"{row.id} reports", published.state.as_data())
+        found = published.state.key_findings
+        words = f"{row.id}: {found[0]}" if found else f"{row.id} reports"
+        bus.post(tx, row.run_id, row.owner, "state_update", words, published.state.as_data())
         reason = row.accepted
         if isinstance(merged, branches.Conflicts):
             reason = _put_conflict(tx, work.run, row, merged)

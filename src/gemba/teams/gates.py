@@ -21,6 +21,7 @@ from gemba.text import one_line
 COMPLETED_FROM = 80
 WARNINGS_FROM = 60
 MOST_RETRIES = 2
+COMMAND = "command: "  # before the name of a check that is a command of the project
 _FULL = 100
 
 
@@ -130,13 +131,19 @@ def _why(dimensions: Sequence[DimensionScore], checks: Sequence[ComputedCheck], 
     found: list[str] = []
     for one in sorted(dimensions, key=lambda one: one.score):
         failed = [each for each in checks if each.dimension is one.dimension and not each.passed]
-        found += [
-            f"{each.name}: {one_line(each.evidence, _LONGEST_WHY)}" if each.evidence else each.name for each in failed
-        ]
+        found += map(_said_of, failed)
         if not failed and one.score < _FULL:
             found.append(f"{review.reviewer} gives {one.dimension} {one.reviewed}")
     more = [f"and {len(found) - _MOST_WHY} more"] if len(found) > _MOST_WHY else []
     return "; ".join([*found[:_MOST_WHY], *more])
+
+
+def _said_of(check: ComputedCheck) -> str:
+    """What a check found says enough; of a command one wants to know which."""
+    if not check.evidence:
+        return check.name
+    of_command = f"{check.name.removeprefix(COMMAND)}: " if check.name.startswith(COMMAND) else ""
+    return of_command + one_line(check.evidence, _LONGEST_WHY)
 
 
 def outcome_of(score: Fraction | float, attempt: int) -> tuple[Outcome, int]:

@@ -7,14 +7,13 @@ to look at is not made. `gates.py` alone makes a score of them. Called by the en
 from __future__ import annotations
 
 from gemba.handoff.check import shown
-from gemba.teams.gates import ComputedCheck
+from gemba.teams.gates import COMMAND, ComputedCheck
 from gemba.teams.measures import accuracy, completeness, consistency, depth
 from gemba.teams.measures.row import Row
 from gemba.teams.seen import Seen
 from gemba.teams.submitted import CommandResult, Submitted
 
 ROWS: tuple[Row, ...] = (*completeness.ROWS, *consistency.ROWS, *accuracy.ROWS, *depth.ROWS)
-COMMAND = "command: "  # before the name of a command of the project
 
 
 def measure(work: Submitted) -> list[ComputedCheck]:

@@ -133,6 +133,8 @@ def _why(reason: str | None) -> str:
 def _warning(row: Row[Any]) -> str:
     """With the dimension that is the lowest, which is what to improve first."""
     score = "" if row.score is None else f" with {row.score:g} of 100"
+    if row.reason and row.gate is not None and row.reason == _gate.decode(row.gate).reason:
+        return f"- {row.id} is done{_why(row.reason)}"  # which says it all
     head = f"- {row.id} is done{score}{_why(row.reason)}"
     low = _lowest(row)
     return (
@@ -196,6 +198,10 @@ def _places(told: _Told) -> list[str]:
         more = f" and {len(files) - _MOST_FILES:,} more" if len(files) > _MOST_FILES else ""
         if files:
             lines.append(f"- files: {', '.join(literal(each, _LONGEST) for each in files[:_MOST_FILES])}{more}")
+    if run.branch is None:
+        lines.append(
+            "- what was changed: the workspace itself; without a repository that has a commit there is no branch"
+        )
     many = sum(map(len, told.written.values()))
     if many:
         lines.append(f"- {many:,} artifact{'' if many == 1 else 's'}: `.gemba/teams/{run.id}/artifacts/`")
