@@ -471,3 +471,25 @@ def test_an_id_that_is_none_of_a_run_never_becomes_a_path(team_floor: TeamFloor,
         team_floor.run(id)
 
     assert refused.value.code == "invalid_id"
+
+
+def test_what_an_agent_asks_in_the_middle_of_its_turn_waits_for_you(team_floor: TeamFloor) -> None:
+    asking = task("IMPL-001")
+    asking["options"] = {"agent": "builtin"}
+    run_id = team_floor.begin(asking)
+    first = team_floor.until_task(run_id, "IMPL-001", "waiting")
+    team_floor.answer(str(first.escalation_id), text="ask: Which name? [one | two]")
+
+    asks = team_floor.commits.until(lambda: _asks_at_work(team_floor, run_id))
+
+    assert team_floor.run(run_id).waits_for_you == 1
+    with team_floor.app.database.read() as connection:
+        (listed,), _, _ = list_runs(connection, str(team_floor.app.workspace.root), 10, None)
+    assert listed.waits_for_you == 1
+    team_floor.answer(str(asks.escalation_id), option=1)
+    team_floor.commits.until(lambda: team_floor.task(run_id, "IMPL-001").escalation_id != asks.escalation_id)
+
+
+def _asks_at_work(floor: TeamFloor, run_id: str) -> TaskView | None:
+    shown = floor.task(run_id, "IMPL-001")
+    return shown if shown.state == "running" and shown.escalation_id is not None else None

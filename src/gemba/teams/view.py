@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import Connection, Row, func, select
 
 from gemba import clock
 from gemba.errors import NotFound
+from gemba.escalations.store import escalations
 from gemba.sprints.tables import sums
 from gemba.store import rows
 from gemba.teams import store
@@ -38,7 +40,11 @@ def list_runs(
     page = rows.newest(connection, runs.c.created_at, limit, before, chosen)
     counted = _states(connection, [row.id for row in page.rows])
     took = {row.id: took_of(connection, row.id) for row in page.rows}
-    shown = [RunSummary(**_summary(row, counted.get(row.id, {}), total_of(took[row.id]))) for row in page.rows]
+    asked = asks_of(connection, [row.id for row in page.rows])
+    many = Counter(run_id for run_id, _ in asked)
+    shown = [
+        RunSummary(**_summary(row, counted.get(row.id, {}), total_of(took[row.id]), many[row.id])) for row in page.rows
+    ]
     return shown, page.total, page.next
 
 
@@ -50,15 +56,18 @@ def view_run(connection: Connection, id: str) -> RunView:
     for row in found:
         counted[row.state] = counted.get(row.state, 0) + 1
     analysis = msgspec.json.decode(run.analysis)
+    asked = asks_of(connection, [id])
     return RunView(
-        **_summary(run, counted, total_of(took)),
+        **_summary(run, counted, total_of(took), len(asked)),
         settings=store.settings_of(run),
         analysis=analysis,
         planned_by=planned_by(analysis),
         roles=[msgspec.to_builtins(role) for role in roles_of(run)],
         report=run.report,
         folder=f".gemba/teams/{run.id}",
-        all_tasks=[view_task(run, row, took.get(store.ref_of(id, row.id), Took())) for row in found],
+        all_tasks=[
+            view_task(run, row, took.get(store.ref_of(id, row.id), Took()), asked.get((id, row.id))) for row in found
+        ],
     )
 
 
@@ -79,13 +88,28 @@ def view_detail(connection: Connection, run_id: str, task_id: str) -> TaskDetail
     run, row = store.get_run(connection, run_id), store.get_task(connection, run_id, task_id)
     took = took_of(connection, run_id).get(store.ref_of(run_id, task_id), Took())
     return TaskDetail(
-        task=view_task(run, row, took),
+        task=view_task(run, row, took, asks_of(connection, [run_id]).get((run_id, task_id))),
         words=store.words_of(row),
         attempts=list_attempts(connection, run_id, task_id),
     )
 
 
-def view_task(run: Row[Any], row: Row[Any], took: Took) -> TaskView:
+def asks_of(connection: Connection, run_ids: Sequence[str]) -> dict[tuple[str, str], str]:
+    """By run and task what its agent asked in the middle of a turn, and waits for: the eldest that is open."""
+    at_work = (tasks.c.run_id.in_(run_ids), tasks.c.state.in_(store.AT_WORK))
+    query = (
+        select(tasks.c.run_id, tasks.c.id, escalations.c.id.label("escalation_id"))
+        .join(escalations, escalations.c.session_id == tasks.c.session_id)
+        .where(*at_work, ~escalations.c.resolved)
+    )
+    found: dict[tuple[str, str], str] = {}
+    for row in connection.execute(query.order_by(escalations.c.opened_at, escalations.c.id)):
+        found.setdefault((row.run_id, row.id), row.escalation_id)
+    return found
+
+
+def view_task(run: Row[Any], row: Row[Any], took: Took, asked: str | None = None) -> TaskView:
+    """`asked`: what its agent asks in the middle of its turn."""
     options = store.options_of(row)
     return TaskView(
         id=row.id,
@@ -110,7 +134,7 @@ def view_task(run: Row[Any], row: Row[Any], took: Took) -> TaskView:
         gate=None if row.gate is None else msgspec.json.decode(row.gate),
         reason=row.reason,
         revises=row.revises,
-        escalation_id=row.escalation_id,
+        escalation_id=row.escalation_id or asked,
         claimed_at=clock.told(row.claimed_at),
         started_at=clock.told(row.started_at),
         ended_at=clock.told(row.ended_at),
@@ -131,7 +155,7 @@ def find_artifact(connection: Connection, run_id: str, name: str, version: int |
     return row
 
 
-def _summary(row: Row[Any], states: Mapping[str, int], took: Took) -> dict[str, Any]:
+def _summary(row: Row[Any], states: Mapping[str, int], took: Took, asks: int) -> dict[str, Any]:
     return {
         "id": row.id,
         "state": RunState(row.state),
@@ -140,7 +164,7 @@ def _summary(row: Row[Any], states: Mapping[str, int], took: Took) -> dict[str, 
         "agent": row.agent,
         "tasks": row.tasks,
         "states": dict(states),
-        "waits_for_you": sum(states.get(state, 0) for state in _NEEDS_PERSON),
+        "waits_for_you": sum(states.get(state, 0) for state in _NEEDS_PERSON) + asks,
         "branch": row.branch,
         "trouble": row.trouble,
         "created_by": row.created_by,

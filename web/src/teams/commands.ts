@@ -4,8 +4,8 @@ import type { TeamState, TeamTask } from "../api/types";
 
 const FROM: Record<TaskCommand, readonly string[]> = {
   accept: ["decision", "partial_completion"],
-  retry: ["decision", "partial_completion", "failed", "skipped"],
-  revise: ["pending", "decision", "completed", "completed_with_warnings", "partial_completion", "failed", "skipped"],
+  retry: ["waiting", "decision", "partial_completion", "failed", "skipped"],
+  revise: ["pending", "waiting", "decision", "completed", "completed_with_warnings", "partial_completion", "failed", "skipped"],
   skip: ["pending", "claimed", "running", "verifying", "waiting", "decision", "partial_completion", "failed"],
 };
 

@@ -17,7 +17,13 @@ const AT_WORK = new Set(["claimed", "running", "verifying"]);
 export function glanceOf({ all_tasks: tasks }: Pick<TeamRun, "all_tasks">): Glance {
   return {
     running: tasks.filter((task) => AT_WORK.has(task.state) || isBroughtIn(task)),
-    waiting: tasks.filter((task) => task.state === "waiting" || (task.state === "partial_completion" && !isBroughtIn(task))),
+    waiting: tasks.filter(
+      (task) =>
+        task.state === "waiting" ||
+        (task.state === "partial_completion" && !isBroughtIn(task)) ||
+        // Its agent asked in the middle of its turn, and waits there.
+        (AT_WORK.has(task.state) && task.escalation_id !== null),
+    ),
     failed: tasks.filter(({ state }) => state === "failed"),
     retried: tasks.filter(({ state, errors }) => state === "pending" && errors > 0),
     skipped: tasks.filter(({ state }) => state === "skipped").length,

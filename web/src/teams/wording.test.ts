@@ -44,7 +44,7 @@ test("a task takes the commands of its state alone", () => {
   const of = (state: TeamTask["state"], more: Partial<TeamTask> = {}) => taskCommands("running", task("a", state, more));
   assert.deepEqual(of("partial_completion", { gate: GATE }), ["accept", "retry", "revise", "skip"]);
   assert.deepEqual(of("waiting", { waiting_for: "decision" }), ["retry", "revise", "skip"]);
-  assert.deepEqual(of("waiting", { waiting_for: "input", gate: GATE }), ["skip"]);
+  assert.deepEqual(of("waiting", { waiting_for: "input", gate: GATE }), ["retry", "revise", "skip"]);
   assert.deepEqual(of("running"), ["skip"]);
   assert.deepEqual(of("pending"), ["revise", "skip"]);
   assert.deepEqual(of("completed"), ["revise"]);
