@@ -1,5 +1,7 @@
 """Make the pictures of docs/images from the demo as it starts: `.venv/bin/python scripts/screenshots.py`.
 
+The last is of the demo's team run, which is begun for it, where it waits for a person.
+
 Needs what `make test` needs for its browser tests. Leaves nothing behind but the pictures.
 """
 
@@ -16,12 +18,15 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from gemba.demo.developer import load_team_work
+
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs/images"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Three cards, and small enough for a README.
 SIZE = {"width": 1280, "height": 1004}
 LOW = {"width": 1280, "height": 720}
+TEAM = {"width": 1280, "height": 840}
 SCALE = 1.75
 
 
@@ -29,11 +34,11 @@ def main() -> None:
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with demo() as address, sync_playwright() as playwright:
+    with demo() as told, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         for theme in THEMES:
             ending = "-dark.png" if theme == "dark" else ".png"
-            with opened(browser, address, theme) as page:
+            with opened(browser, told["address"], theme) as page:
                 picture(page, IMAGES / f"inbox{ending}")
                 page.set_viewport_size(LOW)
                 page.get_by_role("link", name="Board").first.click()
@@ -41,7 +46,24 @@ def main() -> None:
                 picture(page, IMAGES / f"board{ending}")
                 recommend(page)
                 picture(page, IMAGES / f"coach{ending}")
+        run_team(told)
+        for theme in THEMES:
+            ending = "-dark.png" if theme == "dark" else ".png"
+            with opened(browser, told["address"], theme) as page:
+                page.set_viewport_size(TEAM)
+                page.get_by_role("link", name="Teams").first.click()
+                page.get_by_role("link", name="Investigate how prices").first.click()
+                expect(page.get_by_text("Decide", exact=True).first).to_be_visible()
+                picture(page, IMAGES / f"team{ending}")
         browser.close()
+
+
+def run_team(told: dict[str, str]) -> None:
+    """The demo's team run, until only a person could let it go on."""
+    gemba = [str(Path(sys.executable).with_name("gemba")), "-C", told["workspace"], "team"]
+    env = {**os.environ, "GEMBA_HOME": told["home"]}
+    subprocess.run([*gemba, "start", "--agent", "builtin", load_team_work().text], env=env, check=True)
+    subprocess.run([*gemba, "watch", "--unattended"], env=env, check=False)  # ends with 1, since somebody is asked
 
 
 def recommend(page: Page) -> None:
@@ -55,12 +77,12 @@ def recommend(page: Page) -> None:
 
 
 @contextmanager
-def demo() -> Iterator[str]:
-    """The address of a demo in which nobody acts, so that every run shows the same."""
+def demo() -> Iterator[dict[str, str]]:
+    """Where a demo is in which nobody acts, so that every run shows the same."""
     command = [str(Path(sys.executable).with_name("gemba")), "demo", "--port", "0", "--no-agents", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        yield json.loads(next(iter(process.stdout or ())))["address"]
+        yield json.loads(next(iter(process.stdout or ())))
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate()

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -35,6 +36,7 @@ from gemba.errors import Unusable
 from gemba.escalations.policy_check import checked_settings
 from gemba.text import showable
 
+_PATIENCE_SECONDS, _GLANCE_SECONDS = 10.0, 0.05
 _WELCOME = """\
 Gemba demo: agents work on a small project, and most of them wait for you.
 
@@ -205,7 +207,15 @@ def temporary_floor(ending: Ending) -> Iterator[Floor]:
         raise Unusable(f"{error.filename or folder}: {error.strerror}", code="folder_unusable") from None
     finally:
         ending.hold()
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """All of it; what something that just ends still writes into it is removed as well."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while folder.exists() and time.monotonic() < deadline:
         shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(_GLANCE_SECONDS if folder.exists() else 0)
 
 
 def bind_to(port: int | None) -> Bind:
