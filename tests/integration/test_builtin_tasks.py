@@ -96,7 +96,7 @@ def test_a_run_without_a_model_passes_every_gate_but_asks_for_the_code(worktree:
         envelope = worktree.run(prompt_of(each, text=TEXT), each.id, consolidates=len(each.blocked_by) > 1)
         if each.options.command is None:
             assert envelope["agent_status"]["plan_status"] == "NEEDS_INPUT"
-            assert "run: COMMAND => FILE" in envelope["agent_status"]["next_action"]
+            assert "`run: COMMAND`" in envelope["agent_status"]["next_action"]
             continue
         assert envelope["agent_status"]["plan_status"] == "COMPLETE", envelope
         assert envelope["evidence_report"]["verification"]["verification_method"] == "read"

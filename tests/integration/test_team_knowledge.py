@@ -206,6 +206,16 @@ def test_a_role_may_name_a_task(database: Database, tmp_path: Path) -> None:
         assert [each.task_id for each in load(connection, other, row).states] == ["RESEARCH-001", "IMPL-001"]
 
 
+def test_a_role_may_name_all_that_is_upstream(database: Database, tmp_path: Path) -> None:
+    named = [role(prefix, loads=["artifacts of all upstream tasks"]) for prefix in ROLES]
+    other = plant(database, tmp_path, GRAPH, run_id="team-00000000000d", roles=named)
+    row = task(database, "TEST-001", other)
+
+    with database.read() as connection:
+        found = [each.task_id for each in load(connection, other, row).states]
+    assert found == ["RESEARCH-001", "DESIGN-001", "IMPL-001"]
+
+
 def test_a_chain_passes_on_what_it_accumulated(database: Database, tmp_path: Path) -> None:
     chain = {f"IMPL-{number:03}": (f"IMPL-{number - 1:03}",) if number > 1 else () for number in range(1, 5)}
     other = plant(database, tmp_path, chain, run_id="team-00000000000c")

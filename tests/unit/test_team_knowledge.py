@@ -54,6 +54,15 @@ DOCUMENT = st.fixed_dictionaries(
 )
 
 
+def test_files_that_an_earlier_turn_of_the_task_changed_are_changed_still() -> None:
+    def turn(*paths: str) -> dict[str, Any]:
+        return {"evidence_report": {"verification": {"files_modified": [{"path": path} for path in paths]}}}
+
+    state = state_of(turn("b.py", "c.py"), task_id="IMPL-001", before=[turn("a.py"), {}, turn("b.py")])
+
+    assert state.files_modified == ("a.py", "b.py", "c.py")
+
+
 @given(DOCUMENT)
 def test_whatever_stands_in_an_envelope_what_is_taken_of_it_is_bounded(document: dict[str, Any]) -> None:
     state = state_of(document, task_id="IMPL-001", artifacts=["IMPL-001-a.md"])

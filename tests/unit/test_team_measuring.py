@@ -236,6 +236,13 @@ def test_a_lock_file_need_not_be_told() -> None:
     assert failed(with_more(changed=(ChangedFile("uv.lock", 9, 2, "a", "a"),))(good_work("mixed"))) == {}
 
 
+def test_what_an_earlier_turn_told_of_need_not_be_told_again() -> None:
+    more = with_more(changed=(ChangedFile("src/more.py", 1, 0, "a = 1", "a = 1"),))
+
+    assert "changes told" in failed(more(good_work("mixed")))
+    assert failed(with_fields(told=("src/more.py",))(more(good_work("mixed")))) == {}
+
+
 def test_a_folder_tells_of_the_files_in_it() -> None:
     told = with_envelope(lambda _, verification: verification.update(files_modified=["src/", "./tests"]))
 
