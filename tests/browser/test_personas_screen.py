@@ -54,10 +54,10 @@ def hold_something(server: RunningServer) -> str:
     return item
 
 
-def test_the_six_stand_there_with_what_they_are_for_and_what_they_may(desk: Desk) -> None:
+def test_the_seven_stand_there_with_what_they_are_for_and_what_they_may(desk: Desk) -> None:
     page = desk.page
     desk.go_to("Personas")
-    expect(page.locator(".card.persona")).to_have_count(6)
+    expect(page.locator(".card.persona")).to_have_count(7)
 
     pm = persona(page, "project-manager")
     expect(pm).to_contain_text("PM Project Manager")
@@ -111,7 +111,7 @@ def test_figures_of_each_persona(desk: Desk) -> None:
     expect(row).to_contain_text("1 running")
     expect(row).to_contain_text("1 failed")
     expect(row.get_by_role("cell").nth(2)).to_have_text("1")
-    expect(page.get_by_role("row")).to_have_count(7)
+    expect(page.get_by_role("row")).to_have_count(8)
     expect(page.get_by_role("row", name="Architect").get_by_role("cell").first).to_have_text("0")
     page.get_by_role("combobox", name="Days").select_option("7")
     expect(row).to_contain_text("3")
@@ -201,7 +201,7 @@ def test_they_fit_a_phone(open_desk: Callable[..., Desk], server: RunningServer)
     phone = open_desk(server, **PHONE)
     page = phone.page
     phone.go_to("Personas")
-    expect(page.locator(".card.persona")).to_have_count(6)
+    expect(page.locator(".card.persona")).to_have_count(7)
     assert too_wide(phone) == []
     head = page.locator(".frame-head")
     assert head.evaluate("element => element.scrollWidth <= element.clientWidth")

@@ -276,6 +276,7 @@ def test_a_hook_can_import_it_without_any_dependency(name: str) -> None:
 
     assert not loaded & {"msgspec", "click", "pathlib", "difflib", "sqlalchemy", "dataclasses", "asyncio"}
     assert {module for module in loaded if module.startswith("gemba.")} <= {
+        "gemba.collector",
         "gemba.handoff",
         *(
             f"gemba.handoff.{each}"
