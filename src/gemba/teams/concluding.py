@@ -11,8 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import structlog
-
 from gemba import clock
 from gemba.action import Nothing
 from gemba.errors import GembaError
@@ -32,8 +30,6 @@ _PASSING = frozenset(
 _REST = 30 * clock.SECOND
 
 OVER: dict[str, Any] = {"next": "over"}
-
-log = structlog.get_logger("gemba.teams")
 
 
 class Concluding:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # The events with which one of these may have become necessary.
 NEWS = Filter(frozenset({"team.task_changed", "team.finished"}))
 
-OVER = "over"
 TURN = "turn"
 
 
