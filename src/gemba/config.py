@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from gemba import toml, wire
+from gemba import toml, typed, wire
 from gemba.errors import Invalid, Unusable
 
 # A unix socket's path is limited to 108 bytes on Linux and 104 elsewhere.
@@ -347,7 +347,7 @@ def read_settings(workspace: Workspace, judge: Callable[[Settings], Iterable[tom
     except toml.NotToml as error:
         raise refused(path, [Finding(error.line, error.message)], "settings_syntax", _LISTED) from None
     try:
-        settings = msgspec.convert(document, Settings, dec_hook=_revive)
+        settings = typed.convert(document, Settings, dec_hook=_revive)
         faults = [] if judge is None else list(judge(settings))
     except msgspec.ValidationError as error:
         faults = toml.misfits(document, Settings) or [toml.Fault((), str(error))]

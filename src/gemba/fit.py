@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
+from gemba import typed
 from gemba.errors import Invalid
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -33,7 +34,7 @@ _LONGEST_QUOTED = 80
 def fit(document: Any, kind: type[T], *, strict: bool = True, whole: str = "the body") -> T:
     """The document as its type; `whole` is what a message calls a document that is wrong as a whole."""
     try:
-        return msgspec.convert(document, kind, strict=strict)
+        return typed.convert(document, kind, strict=strict)
     except msgspec.ValidationError as error:
         raise _explain(str(error), document, kind, whole) from None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from gemba import typed
 from gemba.action import Nothing
 from gemba.api.read import BIGGEST, Limit, Read, last_event, open_cursor, seal_cursor, states_in
 from gemba.app import App
@@ -219,7 +220,7 @@ def handoff(app: App, _query: Nothing, *, id: str) -> Handoff:
 
 
 def handoff_schema(_app: App, _query: Nothing) -> EnvelopeSchema:
-    return msgspec.convert(json_schema(), EnvelopeSchema)
+    return typed.convert(json_schema(), EnvelopeSchema)
 
 
 def audit_log(app: App, query: AuditQuery) -> AuditList:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import msgspec
 from sqlalchemy import Connection
 
+from gemba import typed
 from gemba.errors import Invalid
 from gemba.store import events
 
@@ -49,7 +50,7 @@ def open_cursor(text: str | None, kind: type[C]) -> C | None:
     if text is None:
         return None
     try:
-        place: Any = msgspec.json.decode(base64.b64decode(text.encode(), altchars=b"-_", validate=True), type=kind)
+        place: Any = typed.decode(base64.b64decode(text.encode(), altchars=b"-_", validate=True), kind)
         if all(abs(part) <= BIGGEST for part in place if isinstance(part, int)) and "\0" not in place[-1]:
             return place  # type: ignore[no-any-return]
     except (binascii.Error, msgspec.MsgspecError, UnicodeEncodeError):

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import msgspec
 
+from gemba import typed
 from gemba.config import Workspace
 from gemba.errors import Unusable
 
@@ -73,7 +74,7 @@ def _lives(process: int) -> bool:
 
 def read_server_file(workspace: Workspace) -> ServerFile | None:
     try:
-        return msgspec.json.decode(workspace.server_file.read_bytes(), type=ServerFile)
+        return typed.decode(workspace.server_file.read_bytes(), ServerFile)
     except (OSError, msgspec.MsgspecError):
         return None
 

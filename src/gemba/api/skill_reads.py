@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from gemba import typed
 from gemba.action import Nothing
 from gemba.api.read import Read
 from gemba.app import App
@@ -87,7 +88,7 @@ def consult_skill(_app: App, _query: Nothing, *, id: str) -> ConsultSkillView:
 
 
 def consult_output_schema(_app: App, _query: Nothing, *, id: str) -> LineSchema:
-    return msgspec.convert(find_skill(id).output_schema(), LineSchema)
+    return typed.convert(find_skill(id).output_schema(), LineSchema)
 
 
 def _facts(skill: ConsultSkill) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Row, update
 
+from gemba import typed
 from gemba.autodispatch import store
 from gemba.autodispatch.facts import Here
 from gemba.autodispatch.start import ACTOR, LEASE_SECONDS, StartState
@@ -36,7 +37,7 @@ from gemba.work.items import alone, get, is_claimed
 from gemba.work.store import ChangeItem, change_item
 
 _MOST_CRITERIA = 200
-_words = msgspec.json.Decoder(tuple[str, ...])
+_words = typed.decoder(tuple[str, ...])
 
 
 class Ready(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, select, update
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.autodispatch.start import OPEN, START, AutoStart, StartState
 from gemba.autodispatch.tables import starts
 from gemba.errors import Conflict
@@ -66,7 +66,7 @@ def view(row: Row[Any]) -> AutoStart:
         living=row.living,
         because=row.because,
         score=row.score,
-        reasons=msgspec.json.decode(row.reasons, type=list[Line]),
+        reasons=typed.decode(row.reasons, list[Line]),
         dispatch_id=row.dispatch_id,
         trouble=row.trouble,
         created_at=clock.rfc3339(row.created_at),

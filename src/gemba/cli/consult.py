@@ -7,6 +7,7 @@ from typing import Any
 import click
 import msgspec
 
+from gemba import typed
 from gemba.cli.complete import ids_of
 from gemba.cli.consult_text import lines_of_list, lines_of_one
 from gemba.cli.door import act, find_id, item_path, open_door
@@ -203,6 +204,6 @@ def close(folder: str | None, id: str, as_json: bool) -> None:
 def _from_file(name: str) -> dict[str, Any]:
     data = read_bounded(name, _LARGEST)
     try:
-        return msgspec.json.decode(data, type=dict[str, Any])
+        return typed.decode(data, dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise click.UsageError(f"--input {shown_name(name)} is no JSON object: {error}") from None

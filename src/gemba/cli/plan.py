@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import msgspec
 
+from gemba import typed
 from gemba.cli.door import open_door
 from gemba.cli.handoff_text import read_bounded, shown_name
 from gemba.cli.show import body_lines, json_option, or_else, print_json, print_table
@@ -75,7 +75,7 @@ def order(folder: str | None, given_in: str | None = None, workers: int | None =
 def _from_workspace(folder: str | None) -> tuple[EpicOrderInput, int | None]:
     """The epics, and how many agents may work at once, where that is known."""
     with open_door(folder) as door:
-        given = msgspec.convert(door.get("/api/skills/epic_order/input"), EpicOrderInput)
+        given = typed.convert(door.get("/api/skills/epic_order/input"), EpicOrderInput)
         return given, door.get("/api/auto")["workers"]
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import sys
 
-import msgspec
-
+from gemba import typed
 from gemba.escalations.answer import schema_trouble
 
 
 def main() -> None:
-    print(schema_trouble(msgspec.json.decode(sys.stdin.buffer.read(), type=dict)) or "", end="")
+    print(schema_trouble(typed.decode(sys.stdin.buffer.read(), dict)) or "", end="")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import click
 import msgspec
 
+from gemba import typed
 from gemba.cli.door import Door, open_door
 from gemba.cli.show import body_lines, headline, json_option, labelled, local_time, print_json, print_table, tell
 from gemba.cli.team_found import find_run, is_part_of_run
@@ -288,7 +289,7 @@ def _messages_in(data: bytes) -> list[_Message]:
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
             try:
-                found.append(msgspec.json.decode(line, type=dict[str, Any]))
+                found.append(typed.decode(line, dict[str, Any]))
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise Invalid(f"line {number} is no message: {error}", code="malformed_json") from None
     if not found:
@@ -300,7 +301,7 @@ def _object(data: str | None) -> _Message | None:
     if data is None:
         return None
     try:
-        return msgspec.json.decode(storable(data), type=dict[str, Any])
+        return typed.decode(storable(data), dict[str, Any])
     except (msgspec.MsgspecError, RecursionError) as error:
         raise click.UsageError(f"--data is no JSON object ({error}).") from None
 

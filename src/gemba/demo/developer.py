@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from gemba import typed
 from gemba.demo.story import read_data
 
 GUESSED, USUAL = "guessed", "above"
@@ -40,7 +41,7 @@ class TeamWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_team_work() -> TeamWork:
-    return msgspec.convert(read_data("team.toml"), TeamWork)
+    return typed.convert(read_data("team.toml"), TeamWork)
 
 
 def form_of(notes: Iterable[str], changes: dict[str, Change]) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 
 import msgspec
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.app import App
 from gemba.demo.session import Session
 from gemba.demo.story import read_data
@@ -62,7 +62,7 @@ class Work(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_work() -> Work:
-    return msgspec.convert(read_data("work.toml"), Work)
+    return typed.convert(read_data("work.toml"), Work)
 
 
 def write_work(app: App, work: Work, sessions: Mapping[str, Session]) -> None:

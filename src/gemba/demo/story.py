@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from gemba import wire
+from gemba import typed, wire
 
 
 class Commit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -153,11 +153,11 @@ class _Stories(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_project() -> Project:
-    return msgspec.convert(read_data("project.toml"), Project)
+    return typed.convert(read_data("project.toml"), Project)
 
 
 def load_stories() -> dict[str, Story]:
-    return {story.name: story for story in msgspec.convert(read_data("stories.toml"), _Stories).agent}
+    return {story.name: story for story in typed.convert(read_data("stories.toml"), _Stories).agent}
 
 
 def read_data(name: str) -> dict[str, object]:

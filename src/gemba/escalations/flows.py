@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from sqlalchemy import Connection, Row, update
 
-from gemba import clock, shell
+from gemba import clock, shell, typed
 from gemba.errors import Unusable
 from gemba.escalations import delivery, granting, verifier
 from gemba.escalations.answer import judge_default
@@ -95,7 +95,7 @@ class EscalationFlows:
             pause *= 2
 
     def _send(self, notice: dict[str, Any], channel: str) -> dict[str, Any]:
-        told = msgspec.convert({**notice, "page": self._page()}, Notice)
+        told = typed.convert({**notice, "page": self._page()}, Notice)
         reached = self._policies.urls([channel]).urls
         sent = send(reached, told.title, told.body) if reached else Sent(ok=False, problem="the channel is gone")
         return {"ok": sent.ok, "problem": sent.problem}

@@ -17,6 +17,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, Row, select
 
+from gemba import typed
 from gemba.errors import GembaError
 from gemba.escalations.handing_over import FLOW, conclude, is_waiting
 from gemba.event import Event, Filter
@@ -98,7 +99,7 @@ class HandoffFlows:
 
 
 def end(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> None:
-    conclude(tx, id, since, msgspec.convert(found["checks"], list[Check]), found["trouble"])
+    conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
 
 
 def _waits(connection: Connection, id: str, since: int) -> bool:

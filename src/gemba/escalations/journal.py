@@ -16,7 +16,7 @@ import msgspec
 import structlog
 from sqlalchemy import Row, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.escalations.store import escalations
 from gemba.event import Event, Filter
 from gemba.store.database import REFUSALS, Database, reason_of
@@ -82,7 +82,7 @@ def facts(event: Event, row: Row[Any] | None) -> dict[str, Any]:
     if LINES[event.name] in ("ask answered", "ask declined"):
         told |= {"by": row.resolved_by, "who": row.resolved_as}
     if event.name == "escalation.notified":
-        told |= msgspec.structs.asdict(msgspec.json.decode(event.payload, type=_Notified))
+        told |= msgspec.structs.asdict(typed.decode(event.payload, _Notified))
     return told
 
 

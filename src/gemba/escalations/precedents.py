@@ -46,7 +46,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.types import TypeEngine
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.escalations import likeness
 from gemba.escalations.escalation import Answer, Channel, Precedent
 from gemba.escalations.likeness import Form, compare, is_like
@@ -342,5 +342,5 @@ def _given(dialect: str, name: str, type_: TypeEngine[Any]) -> TableValuedAlias:
 
 
 def _form(kind: str, title: str | None, text: str, options: str, schema: str | None) -> Form:
-    offered = msgspec.json.decode(options, type=list[str]) if options != "[]" else []
+    offered = typed.decode(options, list[str]) if options != "[]" else []
     return likeness.form(kind, title, text, offered, None if schema is None else msgspec.json.decode(schema))

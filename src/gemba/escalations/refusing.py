@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row, select
 
-from gemba import wire
+from gemba import typed, wire
 from gemba.escalations.raised import raise_escalation
 from gemba.escalations.store import escalations
 from gemba.event import Draft
@@ -80,7 +80,7 @@ def after_the_turn(tx: Transaction, row: Row[Any], dispatch: Row[Any] | None) ->
     somebody above gives it its next turn by itself, who counts how often.
     """
     verdict = msgspec.json.decode(row.verdict)
-    is_over = row.refusal is not None and msgspec.json.decode(row.refusal, type=Refusal).code == TURN_OVER
+    is_over = row.refusal is not None and typed.decode(row.refusal, Refusal).code == TURN_OVER
     was_complete = dispatch is not None and dispatch.completed_at is not None and row.plan_status == PlanStatus.COMPLETE
     is_kept = dispatch is not None and any(keeps(tx, dispatch) for keeps in tx.surroundings.get("turn_keepers", ()))
     if verdict["action"] != "repair" or is_over or was_complete or is_kept:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import msgspec
 from sqlalchemy import BigInteger, Boolean, Column, Index, Row, Table, Text, delete, false, select, tuple_, update
 
-from gemba import clock, git, wire
+from gemba import clock, git, typed, wire
 from gemba.sessions.store import sessions
 from gemba.store.database import Database, Transaction
 from gemba.store.schema import metadata
@@ -194,7 +194,7 @@ def _bring_to_disk(home: Path, row: Row[Any]) -> str | None:
     name = f"{row.event_id}.json"
     target = home / "replies" / name
     try:
-        body = None if row.body is None else _with_commits(msgspec.json.decode(row.body, type=Body))
+        body = None if row.body is None else _with_commits(typed.decode(row.body, Body))
         if body is None:
             target.unlink(missing_ok=True)
         else:

@@ -33,7 +33,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import clock, wire
+from gemba import clock, typed, wire
 from gemba.action import Action, Id, Nothing
 from gemba.errors import Conflict, GembaError
 from gemba.escalations.answer import judge
@@ -197,7 +197,7 @@ def _reply_by(rule: Row[Any], row: Row[Any]) -> Reply | None:
     """A rule's answer to an ask, or None where it does not fit or would have to be verified."""
     if row.policy is not None and policy_of(row).verify is not None:
         return None
-    answer = msgspec.json.decode(rule.answer, type=Answer)
+    answer = typed.decode(rule.answer, Answer)
     if answer.option is not None:
         given = Respond(option=same_option(options_of(rule), answer.option, options_of(row)))
     elif rule.schema is not None:
@@ -245,7 +245,7 @@ def view(row: Row[Any]) -> Rule:
         text=row.text,
         options=options_of(row),
         schema=schema_of(row),
-        answer=msgspec.json.decode(row.answer, type=Answer),
+        answer=typed.decode(row.answer, Answer),
         source=row.source,
         uses=row.uses,
         last_used_at=clock.told(row.last_used_at),

@@ -27,7 +27,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.errors import Conflict
 from gemba.escalations import next_turn, pressed_replies, reply, search, typed_replies
 from gemba.escalations.escalation import (
@@ -360,7 +360,7 @@ def already(row: Row[Any]) -> Conflict:
 
 
 def options_of(row: Row[Any]) -> list[str]:
-    return msgspec.json.decode(row.options, type=list[str])
+    return typed.decode(row.options, list[str])
 
 
 def schema_of(row: Row[Any]) -> Any:
@@ -368,7 +368,7 @@ def schema_of(row: Row[Any]) -> Any:
 
 
 def policy_of(row: Row[Any]) -> Policy:
-    return msgspec.json.decode(row.policy, type=Policy)
+    return typed.decode(row.policy, Policy)
 
 
 def view(
@@ -416,7 +416,7 @@ def view(
         policy=None if row.policy is None else policy_of(row).name,
         reminders=row.reminders,
         expires_at=clock.told(row.expires_at),
-        proposal=None if row.proposal is None else msgspec.json.decode(row.proposal, type=Proposal),
+        proposal=None if row.proposal is None else typed.decode(row.proposal, Proposal),
         held_until=clock.told(row.held_until),
         late=row.late,
         turn_session=row.turn_session,

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row, update
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.errors import Conflict
 from gemba.escalations import cards, granting
 from gemba.escalations.escalation import Escalation, Proposal, Reply
@@ -120,7 +120,7 @@ def _waiting(row: Row[Any]) -> Proposal:
 
 
 def _proposal(row: Row[Any]) -> Proposal:
-    return msgspec.json.decode(row.proposal, type=Proposal)
+    return typed.decode(row.proposal, Proposal)
 
 
 def _keep(tx: Transaction, row: Row[Any], proposal: Proposal) -> None:

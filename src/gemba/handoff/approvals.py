@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.event import Draft
 from gemba.handoff import audit
 from gemba.handoff.approval import GrantState, RequestState
@@ -197,7 +197,7 @@ def sealed_of(row: Row[Any]) -> Sealed:
         id=row.id,
         command=row.command,
         cwd=row.cwd,
-        environment=tuple(msgspec.json.decode(row.environment, type=list[str])),
+        environment=tuple(typed.decode(row.environment, list[str])),
         requester=row.requester,
         tool=row.tool,
         risk=row.risk,
@@ -216,7 +216,7 @@ def view(row: Row[Any]) -> Approval:
         state=RequestState(row.state),
         command=row.command,
         cwd=row.cwd,
-        environment=msgspec.json.decode(row.environment, type=list[str]),
+        environment=typed.decode(row.environment, list[str]),
         tool=row.tool,
         requester=row.requester,
         session_id=row.session_id,

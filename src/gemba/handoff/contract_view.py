@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, Select, and_, case, func, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.action import Action
 from gemba.errors import NotFound
 from gemba.handoff import contracts
@@ -193,7 +193,7 @@ def apply_context(tx: Transaction, body: ApplyContext, *, name: str) -> AppliedC
     declared = _declared(tx)
     judged = [msgspec.structs.replace(section, strict=section.strict or body.strict) for section in declared]
     applied = contracts.apply(tx, [Update(name, body.payload)], judged, source=contracts.OPERATOR, by=tx.actor)
-    warnings = msgspec.convert(applied.warnings, list[ContextWarning])
+    warnings = typed.convert(applied.warnings, list[ContextWarning])
     revisions = dict(applied.contracts)
     told = _changes(tx, name, revisions[name]) if revisions else Listed([])
     return AppliedContext(get_section(tx.connection, declared, name), told.changes, told.unlisted, warnings)

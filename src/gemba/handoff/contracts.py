@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import BigInteger, Column, Connection, Integer, Row, Table, Text, func, insert, select
 
+from gemba import typed
 from gemba.errors import Conflict, Invalid, NotFound
 from gemba.event import Draft
 from gemba.handoff import audit
@@ -255,11 +256,11 @@ def undo(tx: Transaction, name: str, revision: int, *, by: str) -> int:
 
 
 def changes_of(row: Row[Any]) -> Listed:
-    return msgspec.json.decode(row.changes, type=Listed)
+    return typed.decode(row.changes, Listed)
 
 
 def warnings_of(row: Row[Any]) -> list[ContextWarning]:
-    return msgspec.json.decode(row.warnings, type=list[ContextWarning])
+    return typed.decode(row.warnings, list[ContextWarning])
 
 
 def change_rows(connection: Connection, name: str, revisions: Sequence[int]) -> Sequence[Row[Any]]:

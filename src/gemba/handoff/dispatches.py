@@ -18,7 +18,7 @@ import msgspec
 from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, insert, select
 from sqlalchemy import update as update_of
 
-from gemba import clock, wire
+from gemba import clock, typed, wire
 from gemba.errors import Conflict, Invalid
 from gemba.event import Draft
 from gemba.handoff import envelope_files, status
@@ -186,20 +186,20 @@ def envelope_of(row: Row[Any]) -> dict[str, Any]:
 
 
 def snapshot_of(row: Row[Any]) -> Snapshot:
-    return msgspec.json.decode(row.snapshot, type=Snapshot)
+    return typed.decode(row.snapshot, Snapshot)
 
 
 def policy_of(row: Row[Any]) -> GatePolicy:
-    return msgspec.json.decode(row.policy, type=GatePolicy)
+    return typed.decode(row.policy, GatePolicy)
 
 
 def repairs_of(row: Row[Any]) -> list[list[str]]:
     """The codes of each refusal of this turn, in their order."""
-    return msgspec.json.decode(row.repairs, type=list[list[str]])
+    return typed.decode(row.repairs, list[list[str]])
 
 
 def view(row: Row[Any]) -> Dispatch:
-    return _view(row, msgspec.convert(envelope_of(row), InputEnvelope))
+    return _view(row, typed.convert(envelope_of(row), InputEnvelope))
 
 
 def _view(row: Row[Any], envelope: InputEnvelope | None) -> Dispatch:

@@ -14,10 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import structlog
 
-from gemba import wire
+from gemba import typed, wire
 from gemba.handoff.envelope import InputEnvelope, render
 
 log = structlog.get_logger("gemba.dispatch")
@@ -25,7 +24,7 @@ log = structlog.get_logger("gemba.dispatch")
 
 def write(home: Path, dispatch_id: str, given: dict[str, Any]) -> None:
     """Both files, or a line in the log that says why not."""
-    told = render(msgspec.convert(given, InputEnvelope))
+    told = render(typed.convert(given, InputEnvelope))
     try:
         _write_whole(place(home, dispatch_id, ".md"), told.encode())
         # The one that the gate reads is last: where it is, the other is too.

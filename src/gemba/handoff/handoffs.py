@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.handoff.check import Check
 from gemba.handoff.seal import digest
 from gemba.handoff.status import PlanStatus
@@ -224,7 +224,7 @@ def list_handoffs(
 
 
 def document_of(row: Row[Any]) -> dict[str, Any] | None:
-    return None if row.document is None else msgspec.json.decode(row.document, type=dict[str, Any])
+    return None if row.document is None else typed.decode(row.document, dict[str, Any])
 
 
 def view(row: Row[Any]) -> Handoff:
@@ -243,12 +243,12 @@ def _view(row: Row[Any], document: dict[str, Any] | None) -> Handoff:
         content_hash=row.content_hash,
         state=HandoffState(row.state),
         plan_status=None if row.plan_status is None else PlanStatus(row.plan_status),
-        verdict=msgspec.json.decode(row.verdict, type=HandoffVerdict),
-        checks=msgspec.json.decode(row.checks, type=list[Check]),
+        verdict=typed.decode(row.verdict, HandoffVerdict),
+        checks=typed.decode(row.checks, list[Check]),
         refused_by=row.refused_by,
-        refusal=None if row.refusal is None else msgspec.json.decode(row.refusal, type=Refusal),
+        refusal=None if row.refusal is None else typed.decode(row.refusal, Refusal),
         told=row.told,
-        applied=msgspec.json.decode(row.applied, type=Applied),
+        applied=typed.decode(row.applied, Applied),
         summary=row.summary,
         escalation_id=row.escalation_id,
         created_at=clock.rfc3339(row.created_at),

@@ -25,7 +25,7 @@ from sqlalchemy import (
     select,
 )
 
-from gemba import clock, wire
+from gemba import clock, typed, wire
 from gemba.event import Draft
 from gemba.handoff.envelope import Memory
 from gemba.handoff.memory import MOST_SUGGESTIONS, MemoryState, Suggestion, read_suggestions, warnings_about
@@ -172,4 +172,4 @@ def encoded(surfaces: Sequence[str]) -> str:
 
 
 def _surfaces(row: Row[Any]) -> list[str]:
-    return msgspec.json.decode(row.surfaces, type=list[str])
+    return typed.decode(row.surfaces, list[str])

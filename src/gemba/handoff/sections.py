@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gemba import toml, wire
+from gemba import toml, typed, wire
 from gemba.config import Finding, Workspace, refused
 from gemba.errors import Unusable
 from gemba.toml import Fault, Place, quoted
@@ -105,7 +105,7 @@ def parse_sections(raw: bytes, path: Path | str = "context.toml") -> tuple[Secti
         raise refused(path, [Finding(error.line, error.message)], "context_syntax") from None
     faults = [*toml.misfits(document, ContextSettings), *_faults(document)]
     if not faults:
-        return _sections(msgspec.convert(document, ContextSettings))
+        return _sections(typed.convert(document, ContextSettings))
     # Below so many levels its keys are not worth their places.
     lines: dict[Place, int] = {(): 1} if wire.is_deeper(document, _DEEPEST) else toml.places(text)
     findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gemba import clock, wire
+from gemba import clock, typed, wire
 from gemba.app import App
 from gemba.errors import GembaError
 from gemba.escalations.handing_over import Submit, submit
@@ -55,7 +55,7 @@ class OwnServer:
     def hand_in(self, handoff: Document) -> Document:
         with _refusing():
             # As text, so that the numbers and texts in it are what any other way would have made of them.
-            body = msgspec.json.decode(wire.encode_json(handoff), type=Submit)
+            body = typed.decode(wire.encode_json(handoff), Submit)
             return _plain(self._app.database.change(lambda tx: submit(tx, body), self._operator))
 
     def handoff(self, id: str) -> Document:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, func, select
 
+from gemba import typed
 from gemba.errors import GembaError
 from gemba.event import Draft
 from gemba.handoff import audit
@@ -36,7 +37,7 @@ def actor_of(persona: Persona) -> str:
 def lines_to_apply(connection: Connection, id: str) -> list[int]:
     """The places of a consult's lines that have an action."""
     row = consults.find(connection, id)
-    lines = [] if row is None else msgspec.json.decode(row.lines, type=list[dict[str, Any]])
+    lines = [] if row is None else typed.decode(row.lines, list[dict[str, Any]])
     return [place for place, line in enumerate(lines) if line.get("suggested_action") is not None]
 
 
@@ -47,8 +48,8 @@ def apply_own_line(tx: Transaction, id: str, place: int) -> bool:
     persona = personas.by_id.get(row.persona_id)
     if persona is None or row.status != ConsultStatus.COMPLETED or _is_applied(tx.connection, id, place):
         return False
-    line = msgspec.json.decode(row.lines, type=list[dict[str, Any]])[place]
-    action = msgspec.convert(line["suggested_action"], SuggestedAction)
+    line = typed.decode(row.lines, list[dict[str, Any]])[place]
+    action = typed.convert(line["suggested_action"], SuggestedAction)
     ruling = may_apply(persona, _use(tx, row, persona, action))
     told = {
         "persona_id": persona.id,

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row
 
+from gemba import typed
 from gemba.action import Action
 from gemba.errors import Conflict, GembaError, NotFound
 from gemba.event import Draft
@@ -87,7 +88,7 @@ def _action_of(line: dict[str, Any], place: int) -> SuggestedAction:
     if line.get("suggested_action") is None:
         told = f"line {place} is a {line['type']}, which has no action; allowed: lines with a suggested_action"
         raise NotApplicable(told, code="line_not_applicable", pointer="/idx", found=line["type"])
-    return msgspec.convert(line["suggested_action"], SuggestedAction)
+    return typed.convert(line["suggested_action"], SuggestedAction)
 
 
 def _check_allowed(row: Row[Any], line: dict[str, Any], action: SuggestedAction) -> None:

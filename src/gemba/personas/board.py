@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from sqlalchemy import Connection, select
 
+from gemba import typed
 from gemba.config import Workspace
 from gemba.escalations.store import escalations
 from gemba.git import Commit
@@ -33,7 +34,7 @@ def read_order_input(
     sprint = running_context(connection)
     if sprint is None:
         return made
-    return msgspec.structs.replace(made, sprint_context=msgspec.convert(sprint, SprintContext))
+    return msgspec.structs.replace(made, sprint_context=typed.convert(sprint, SprintContext))
 
 
 def _asked(connection: Connection) -> list[Asked]:

@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.personas.consult import (
     APPLICABLE,
     AppliedLine,
@@ -217,7 +217,7 @@ def applied_places(connection: Connection, id: str) -> list[int]:
 def _applied(connection: Connection, id: str) -> list[AppliedLine]:
     query = select(applied).where(applied.c.consult_id == id).order_by(applied.c.idx)
     return [
-        AppliedLine(row.idx, clock.rfc3339(row.at), row.by, msgspec.json.decode(row.outcome, type=ConsultOutcome))
+        AppliedLine(row.idx, clock.rfc3339(row.at), row.by, typed.decode(row.outcome, ConsultOutcome))
         for row in connection.execute(query)
     ]
 
@@ -233,13 +233,13 @@ def detail(connection: Connection, row: Row[Any]) -> ConsultDetail:
     done = _applied(connection, row.id)
     return ConsultDetail(
         **_facts(row),
-        composed=msgspec.json.decode(row.composed, type=Composed),
+        composed=typed.decode(row.composed, Composed),
         composed_persisted=True,
         raw_request=msgspec.json.decode(row.raw_request),
         validated_lines=msgspec.json.decode(row.lines),
-        line_errors=msgspec.json.decode(row.line_errors, type=list[LineError]),
-        line_notes=msgspec.json.decode(row.line_notes, type=list[LineNote]),
-        order_errors=msgspec.json.decode(row.order_errors, type=list[OrderError]),
+        line_errors=typed.decode(row.line_errors, list[LineError]),
+        line_notes=typed.decode(row.line_notes, list[LineNote]),
+        order_errors=typed.decode(row.order_errors, list[OrderError]),
         applied_idx=[each.idx for each in done],
         applied=done,
         walk_id=row.walk_id,

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from gemba import toml
+from gemba import toml, typed
 from gemba.config import Finding, Workspace, refused
 from gemba.errors import Invalid, NotFound, Unusable
 from gemba.personas.check import ID_RULE, faults_of, is_id, notes_of
@@ -119,7 +119,7 @@ def parse_persona(
         lines = toml.places(text)
         findings = [Finding(toml.line_of(place, lines), _where(place) + words) for place, words in faults]
         raise refused(where, findings, "persona_invalid")
-    return msgspec.convert(_cleaned({**document, "id": id, "origin": origin}), Persona)
+    return typed.convert(_cleaned({**document, "id": id, "origin": origin}), Persona)
 
 
 def _notes(raw: bytes) -> list[Finding]:

@@ -20,7 +20,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import BigInteger, Column, Connection, Index, Row, Table, Text, select, update
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.errors import Conflict, Invalid
 from gemba.escalations.cards import Card
 from gemba.escalations.escalation import Reply
@@ -274,7 +274,7 @@ def view(row: Row[Any]) -> Hold:
         domain=row.domain,
         authority=Authority(row.authority),
         phase=Phase(row.phase),
-        reasons=msgspec.json.decode(row.reasons, type=list[str]),
+        reasons=typed.decode(row.reasons, list[str]),
         asked_by=row.asked_by,
         created_at=clock.rfc3339(row.created_at),
         decided_at=clock.told(row.decided_at),

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.escalations.store import escalations
 from gemba.handoff import handoffs
 from gemba.personas import consults
@@ -81,7 +81,7 @@ def list_perspectives(connection: Connection, personas: Personas, ref: str, limi
 
 
 def _view(row: Row[Any], personas: Personas) -> Perspective:
-    lines = msgspec.json.decode(row.lines, type=list[dict[str, Any]])
+    lines = typed.decode(row.lines, list[dict[str, Any]])
     persona = personas.by_id.get(row.persona_id)
     return Perspective(
         consult_id=row.id,

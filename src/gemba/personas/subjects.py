@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
 from sqlalchemy import Connection, Row, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.store.lists import among
 from gemba.work.item import Relation
 from gemba.work.tables import items, relations
@@ -23,7 +22,7 @@ LONGEST: Final = 600  # characters of a text, of few items; of many less
 _ROOM: Final = 40_000  # characters of all texts together
 _PARTS_OF: Final = "epic_id"  # the field whose item is told with its parts
 
-_words = msgspec.json.Decoder(list[str])
+_words = typed.decoder(list[str])
 
 
 def subjects(connection: Connection, given: Mapping[str, Any], now: int) -> list[dict[str, Any]]:

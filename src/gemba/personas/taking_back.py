@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row, delete, select
 
+from gemba import typed
 from gemba.action import Action, Nothing
 from gemba.errors import Conflict, NotFound
 from gemba.event import Draft
@@ -34,10 +35,8 @@ _ITEM = re.compile(r"/api/work-items(?:/[^/]+)?")
 def take_back_line(tx: Transaction, _body: Nothing, *, id: str, idx: str) -> LineTakenBack:
     row = consults.get_locked(tx, id)
     mark = _mark(tx, id, idx)
-    action = msgspec.convert(
-        msgspec.json.decode(row.lines, type=list[dict[str, Any]])[mark.idx]["suggested_action"], SuggestedAction
-    )
-    _undo(tx, id, action, msgspec.json.decode(mark.outcome, type=ConsultOutcome))
+    action = typed.convert(typed.decode(row.lines, list[dict[str, Any]])[mark.idx]["suggested_action"], SuggestedAction)
+    _undo(tx, id, action, typed.decode(mark.outcome, ConsultOutcome))
     tx.connection.execute(delete(consults.applied).where(consults.applied.c.id == mark.id))
     consults.change(tx, row, unrecorded=row.ended_at is not None)
     told = {"idx": mark.idx, "action": msgspec.to_builtins(action), "by": tx.actor}

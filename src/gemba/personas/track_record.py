@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Column, Connection, Row, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.personas import consults
 from gemba.personas.consult import ConsultStatus
 from gemba.personas.scoring import Happened, Ranked, Score, hours, score
@@ -25,7 +25,7 @@ from gemba.work.tables import items
 
 UNKNOWN = "unknown"  # a model that did not say its name
 
-_words = msgspec.json.Decoder(tuple[str, ...])
+_words = typed.decoder(tuple[str, ...])
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +102,7 @@ def _rankings(connection: Connection, limit: int, persona_id: str | None) -> Seq
 
 
 def _past(row: Row[Any]) -> _Past:
-    lines = msgspec.json.decode(row.lines, type=list[dict[str, Any]])
+    lines = typed.decode(row.lines, list[dict[str, Any]])
     ranked = [
         Ranked(line["epic_id"], line.get("parallel_group")) for line in lines if line.get("type") == "recommendation"
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from gemba import wire
+from gemba import typed, wire
 from gemba.text import storable
 
 
@@ -31,7 +31,7 @@ class Unreadable(msgspec.Struct, frozen=True):
     reason: str
 
 
-_decoder = msgspec.json.Decoder(Frame)
+_decoder = typed.decoder(Frame)
 
 
 def read_frame(line: bytes) -> Frame | Unreadable:
@@ -46,7 +46,7 @@ def read_frame(line: bytes) -> Frame | Unreadable:
 def _read_leniently(line: bytes) -> Frame | Unreadable:
     try:
         document = _storable(json.loads(line.decode("utf-8", "replace")))
-        return _check(msgspec.convert(document, Frame))
+        return _check(typed.convert(document, Frame))
     except RecursionError:
         return Unreadable("nested too deeply")
     except (ValueError, msgspec.ValidationError) as error:

@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import wire
+from gemba import typed, wire
 from gemba.errors import Conflict, NotFound
 from gemba.sessions.agents.agent import Agent
 from gemba.sessions.reconcile import Ending
@@ -71,7 +71,7 @@ runs = Table(
     Index("runs_by_type", "workspace", "agent_type", "created_at"),
 )
 
-_agent = msgspec.json.Decoder(Agent)
+_agent = typed.decoder(Agent)
 
 
 def agent_of(row: Row[Any]) -> Agent:

@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from gemba import clock, wire
+from gemba import clock, typed, wire
 from gemba.errors import Conflict, NotFound
 from gemba.event import Draft
 from gemba.sessions import runs
@@ -107,7 +107,7 @@ sessions = Table(
 
 _NO_ASKS: Mapping[str, Asks] = MappingProxyType({})
 
-_prompts = msgspec.json.Decoder(tuple[Prompt, ...])
+_prompts = typed.decoder(tuple[Prompt, ...])
 
 # What every frame asks is made once: that takes longer than to run it.
 _agent = bindparam("agent", type_=Text)

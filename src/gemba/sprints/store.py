@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, insert, select, update
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.errors import Conflict
 from gemba.sprints.burn_down import BurnDown, burn_down
 from gemba.sprints.scope import SprintItem, count_items, read_scope
@@ -25,7 +25,7 @@ from gemba.work.item import FINISHED, Cause
 
 SLOT = "running"  # what every sprint that runs has as its slot
 
-_fields = msgspec.json.Decoder(dict[str, Any])
+_fields = typed.decoder(dict[str, Any])
 _running = select(sprints).where(sprints.c.slot == SLOT)
 
 

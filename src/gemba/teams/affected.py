@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import msgspec
 from sqlalchemy import Row
 
+from gemba import typed
 from gemba.teams.gates import Dimension, Gate
 from gemba.teams.task import DONE, ENDED, TaskState
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_gate = msgspec.json.Decoder(Gate)
+_gate = typed.decoder(Gate)
 
 
 def affected_by(text: str, rows: Sequence[Row[Any]]) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.handoff.snapshot import Snapshot
 from gemba.store.database import Transaction
 from gemba.teams.tables import attempts
@@ -81,7 +81,7 @@ def before_of(connection: Connection, run_id: str, task_id: str, dispatch_id: st
     mine = (attempts.c.run_id == run_id, attempts.c.task_id == task_id, attempts.c.dispatch_id == dispatch_id)
     first = select(attempts.c.before).where(*mine, attempts.c.before.is_not(None)).order_by(attempts.c.number)
     kept: str | None = connection.execute(first.limit(1)).scalar()
-    return None if kept is None else msgspec.json.decode(kept, type=Snapshot)
+    return None if kept is None else typed.decode(kept, Snapshot)
 
 
 def change_latest(tx: Transaction, task: Row[Any], **values: Any) -> None:

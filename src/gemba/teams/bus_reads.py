@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.action import Id
 from gemba.errors import Invalid, NotFound
 from gemba.store.lists import among
@@ -231,4 +231,4 @@ def view(row: Row[Any]) -> MessageView:
 
 
 def decoded_state(state: str | None) -> KnownState:
-    return KnownState() if state is None else msgspec.json.decode(state, type=KnownState)
+    return KnownState() if state is None else typed.decode(state, KnownState)

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import msgspec
 from sqlalchemy import Row
 
+from gemba import typed
 from gemba.teams.gates import ComputedCheck, Gate, Review
 from gemba.teams.prompts import sent_back
 
-_gate = msgspec.json.Decoder(Gate)
-_checks = msgspec.json.Decoder(tuple[ComputedCheck, ...])
-_review = msgspec.json.Decoder(Review)
+_gate = typed.decoder(Gate)
+_checks = typed.decoder(tuple[ComputedCheck, ...])
+_review = typed.decoder(Review)
 
 
 class Judged(NamedTuple):

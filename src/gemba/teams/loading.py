@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, and_, func, select
 
+from gemba import typed
 from gemba.store.lists import among
 from gemba.teams import store
 from gemba.teams.knowledge import LONGEST_ANGLE, Exploration, Kind, line_of, read_state
@@ -184,7 +185,7 @@ def _explorations(connection: Connection, run_id: str) -> tuple[Exploration, ...
 
 
 def exploration_of(row: Row[Any]) -> Exploration:
-    files = msgspec.json.decode(row.files, type=dict[str, str])
+    files = typed.decode(row.files, dict[str, str])
     return Exploration(row.angle, row.summary, files, row.task_id)
 
 

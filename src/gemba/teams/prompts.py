@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Row
 
+from gemba import typed
 from gemba.teams.gates import WARNINGS_FROM, ComputedCheck, Gate, Review
 from gemba.teams.run import BUILTIN
 from gemba.text import one_line, showable
@@ -43,7 +44,7 @@ class KeptRole(msgspec.Struct, frozen=True):
     spec: str = ""
 
 
-_roles = msgspec.json.Decoder(list[KeptRole])
+_roles = typed.decoder(list[KeptRole])
 
 
 def roles_of(run: Row[Any]) -> list[KeptRole]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.teams import store
 from gemba.teams.gates import Gate
 from gemba.teams.markdown import literal
@@ -35,8 +35,8 @@ _MOST_FINDINGS = 5  # of a task
 _MOST_FILES = 8
 _MOST_DECISIONS = 20
 
-_gate = msgspec.json.Decoder(Gate)
-_state = msgspec.json.Decoder(KnownState)
+_gate = typed.decoder(Gate)
+_state = typed.decoder(KnownState)
 
 
 class _Told(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from sqlalchemy import Connection, Row, insert, select, update
 
+from gemba import typed
 from gemba.action import Action
 from gemba.errors import Conflict
 from gemba.event import Draft
@@ -33,7 +34,7 @@ from gemba.text import storable
 REVIEW: Final = "team.review"
 WANTED, GIVEN, FAILED = "wanted", "given", "failed"
 
-_review = msgspec.json.Decoder(Review)
+_review = typed.decoder(Review)
 
 
 class GiveReview(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

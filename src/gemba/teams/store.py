@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, select, update
 
+from gemba import typed
 from gemba.errors import Conflict, NotFound
 from gemba.event import Draft
 from gemba.store import rows
@@ -25,9 +26,9 @@ from gemba.text import storable
 
 AT_WORK = (TaskState.CLAIMED, TaskState.RUNNING, TaskState.VERIFYING)
 
-_options = msgspec.json.Decoder(TaskOptions)
-_settings = msgspec.json.Decoder(RunSettings)
-_strings = msgspec.json.Decoder(list[str])
+_options = typed.decoder(TaskOptions)
+_settings = typed.decoder(RunSettings)
+_strings = typed.decoder(list[str])
 
 
 def json_of(value: object) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from gemba import toml, wire
+from gemba import toml, typed, wire
 from gemba.config import Finding, refused
 from gemba.errors import Unusable
 from gemba.teams.capabilities import GENERAL, shipped
@@ -69,7 +69,7 @@ def parse_team_file(raw: bytes, path: Path | str = FILE) -> TeamFile:
         raise refused(path, [Finding(error.line, error.message)], "team_syntax") from None
     faults = [*toml.misfits(document, TeamFile), *_capability_names(document)]
     if not faults:
-        made = msgspec.convert(document, TeamFile)
+        made = typed.convert(document, TeamFile)
         faults = [*_programs(made), *_project_commands(made)]
         if not faults:
             return made

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, func, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.errors import NotFound
 from gemba.escalations.store import escalations
 from gemba.sprints.tables import sums
@@ -73,7 +73,7 @@ def view_run(connection: Connection, id: str) -> RunView:
 
 def planned_by(analysis: Mapping[str, Any]) -> PlannedBy | None:
     found = analysis.get("planned_by")
-    return None if found is None else msgspec.convert(found, PlannedBy)
+    return None if found is None else typed.convert(found, PlannedBy)
 
 
 class TaskDetail(msgspec.Struct, frozen=True, kw_only=True):

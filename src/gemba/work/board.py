@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from sqlalchemy import Column, Connection, Row, func, select
 
+from gemba import typed
 from gemba.store.lists import among
 from gemba.work.item import FINISHED, Kind, Relation, State
 from gemba.work.items import encoded
@@ -23,7 +23,7 @@ MOST_FINISHED = 20  # epics
 MOST_SUMMARY = 600  # characters of what an epic says of itself
 
 _UNFINISHED = sorted(str(state) for state in State if state not in FINISHED)
-_words = msgspec.json.Decoder(tuple[str, ...])
+_words = typed.decoder(tuple[str, ...])
 _FACTS: list[Column[Any]] = [
     *(items.c.id, items.c.title, items.c.kind, items.c.state, items.c.parent, items.c.created_at, items.c.user_order),
     *(items.c.estimated_tokens, items.c.targets, items.c.labels, items.c.standing),

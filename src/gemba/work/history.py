@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.work.item import Cause
@@ -22,7 +22,7 @@ CREATED, CHANGED, RELATED, UNRELATED = "created", "changed", "related", "unrelat
 CLAIMED, RELEASED, UNDONE = "claimed", "released", "undone"
 CAN_BE_UNDONE = (CHANGED, RELATED, UNRELATED)
 
-_fields = msgspec.json.Decoder(dict[str, Any])
+_fields = typed.decoder(dict[str, Any])
 _next_number = (
     update(items).where(items.c.id == bindparam("item")).values(changes=items.c.changes + 1).returning(items.c.changes)
 )

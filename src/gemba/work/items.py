@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, func, or_, select
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.lists import among
@@ -21,8 +21,8 @@ COLUMNS = [column for column in items.c if column.name not in _LONG]
 _LOCK = 0x776F726B  # "work"
 
 _encode = msgspec.json.Encoder().encode
-_words = msgspec.json.Decoder(list[str])
-_extras = msgspec.json.Decoder(dict[str, Any])
+_words = typed.decoder(list[str])
+_extras = typed.decoder(dict[str, Any])
 
 
 class Ratified(msgspec.Struct, frozen=True):

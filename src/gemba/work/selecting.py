@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Column, Connection, Row, and_, case, func, or_, select
 
+from gemba import typed
 from gemba.store.lists import among
 from gemba.work.item import Kind, Relation, State
 from gemba.work.items import find_many, is_claimed
@@ -21,7 +22,7 @@ from gemba.work.tables import items, relations
 MOST_READY = 1_000  # considered: the first in the usual order
 MOST_RUNNING = 1_000
 
-_words = msgspec.json.Decoder(tuple[str, ...])
+_words = typed.decoder(tuple[str, ...])
 _FACTS: list[Column[Any]] = [
     *(items.c.id, items.c.title, items.c.kind, items.c.state, items.c.priority, items.c.parent, items.c.user_order),
     *(items.c.targets, items.c.concepts, items.c.labels, items.c.estimated_tokens, items.c.assignee),

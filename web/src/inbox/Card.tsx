@@ -101,7 +101,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     if (done) return;
     // Nothing holds back what a client waits for on the line.
     const final = next.verb === "approve" || (next.verb === "respond" && escalation.kind === "permission_prompt");
-    if (!isMeantFor(id, final)) return final ? announce("Not done: press again") : undefined;
+    if (!isMeantFor(id, final)) return announce("Not done: press again");
     // A plan that was edited still waits, on this card.
     if (next.verb === "edit" && plan.steps.length > 1) card.current?.focus({ preventScroll: true });
     else if (onRelease && card.current?.contains(document.activeElement)) focusAwayFrom(card.current);

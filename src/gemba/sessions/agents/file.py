@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gemba import toml
+from gemba import toml, typed
 from gemba.config import Finding, Workspace, refused
 from gemba.errors import Invalid, NotFound, Unusable
 from gemba.sessions.agents.agent import Agent, AgentSettings, Origin
@@ -188,7 +188,7 @@ def _origin(is_shipped: bool, is_named: bool) -> Origin:
 
 def _agent(name: str, table: dict[str, Any], origin: Origin) -> Agent:
     on_pipes = table.get("backend", "process") == "process" and table.get("terminal", "pipe") == "pipe"
-    return msgspec.convert({"headless": on_pipes, **table, "name": name, "origin": origin}, Agent)
+    return typed.convert({"headless": on_pipes, **table, "name": name, "origin": origin}, Agent)
 
 
 def _where(place: Place) -> str:

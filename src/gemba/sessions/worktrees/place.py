@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gemba import git, wire
+from gemba import git, typed, wire
 from gemba.errors import Conflict, Unusable
 
 # What a file, a branch and git's entry of a worktree may be called without a change: git takes no `..`, no `.` at
@@ -196,7 +196,7 @@ def lock_reason(entry: Path) -> str | None:
 
 def read_record(file: Path) -> Record | None:
     try:
-        return msgspec.convert(json.loads(file.read_bytes()), Record)
+        return typed.convert(json.loads(file.read_bytes()), Record)
     except FileNotFoundError:
         return None
     except (ValueError, msgspec.ValidationError) as error:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gemba import wire
+from gemba import typed, wire
 from gemba.errors import Conflict, Unusable
 from gemba.sessions.worktrees.place import alone, branch_of, find_repository, write_whole
 from gemba.teams.branches.plumbing import (
@@ -130,7 +130,7 @@ def _make(site: RunBranch, file: Path, record: _Record) -> None:
 
 def _read(file: Path) -> _Record | None:
     try:
-        return msgspec.convert(json.loads(file.read_bytes()), _Record)
+        return typed.convert(json.loads(file.read_bytes()), _Record)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, msgspec.ValidationError) as error:

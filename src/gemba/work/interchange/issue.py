@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from gemba import clock
+from gemba import clock, typed
 from gemba.errors import Invalid
 from gemba.fit import fit
 from gemba.work.item import (
@@ -231,7 +231,7 @@ def _read(given: dict[str, Any]) -> _Said:
     """The fields in their types. All at once, since imports bring them by the ten thousand; where one is wrong it is
     looked for."""
     try:
-        return msgspec.convert(given, _Said)
+        return typed.convert(given, _Said)
     except msgspec.ValidationError as error:
         for name in _TEXTS:
             _text(given, name)
@@ -299,7 +299,7 @@ def read_link(given: Any, id: str | None, pointer: str) -> Link:
 def kept_of(extras: dict[str, Any]) -> Kept:
     """Extras are anybody's to change: what is not as an import left it is as if nothing were kept."""
     try:
-        kept = msgspec.convert(extras.get(KEPT, {}), Kept)
+        kept = typed.convert(extras.get(KEPT, {}), Kept)
         read_links([*(kept.line.get("dependencies") or ()), *kept.apart], None)
     except (msgspec.ValidationError, Invalid, TypeError):
         return Kept()
