@@ -56,11 +56,10 @@ def decide(tx: Transaction, body: Decide, *, id: str, item: str) -> Decided:
     store.tell(tx, "walk.decided", id, **told)
     audit.record(tx, "walk.decided", id, {**told, "topic": row.topic, "decision": msgspec.to_builtins(decision)})
     following = store.take_up_next(tx, walk, row.place)
-    shown = store.detail(tx.connection, id, tx.now)
     return Decided(
         item=store.view_item(decided),
         next=None if following is None else store.view_item(following),
-        totals=shown.totals,
+        totals=store.totals_now(tx.connection, id, tx.now),
     )
 
 

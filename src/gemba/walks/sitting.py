@@ -5,8 +5,7 @@ What is on the table, what was said and how far it is are stored, so that a walk
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from sqlalchemy import Row
@@ -19,7 +18,6 @@ from gemba.handoff import audit
 from gemba.personas import consulting
 from gemba.personas.board import read_order_input
 from gemba.personas.consult import ConsultSummary, NewConsult
-from gemba.personas.persona import PROJECT_MANAGER
 from gemba.skills.consult import epic_order
 from gemba.skills.consult.registry import find_skill
 from gemba.store.database import Transaction
@@ -138,36 +136,16 @@ def _walked(row: Row[Any], now: int) -> int:
 # ---- turns -----------------------------------------------------------------------------------------------------------
 
 
-class Turn(NamedTuple):
-    """What the operator wants, and who would answer their message; `trouble` is why nobody would."""
-
-    body: TakeTurn
-    consult: consulting.Prepared | None
-    trouble: str | None
-
-
-def prepare_turn(surroundings: Mapping[str, Any], body: TakeTurn, *, id: str) -> Turn:
-    if not body.message.strip():
-        return Turn(body, None, None)
-    wanted = NewConsult(persona_id=PROJECT_MANAGER, skill_id=_ASK, raw_input={"question": body.message})
-    try:
-        made = consulting.prepare(surroundings, wanted)
-    except GembaError as error:
-        return Turn(body, None, error.message)
-    return Turn(body, None if made.trouble is not None else made, made.trouble)
-
-
-def take_turn(tx: Transaction, turn: Turn, *, id: str) -> WalkDetail:
-    body, walk = turn.body, store.locked(tx, id)
-    known = store.items_of(tx.connection, id)
-    active = next((row for row in known if row.status == ItemStatus.ACTIVE), None)
+def take_turn(tx: Transaction, body: TakeTurn, *, id: str) -> WalkDetail:
+    walk, message = store.locked(tx, id), storable(body.message).strip()
+    active = _on_the_table(tx, id, None)
     if body.item is not None:
         _go_to(tx, walk, store.item(tx.connection, id, body.item), active)
-    elif not body.message.strip() and store.take_up_next(tx, walk, 0 if active is None else active.place) is None:
+    elif not message and store.take_up_next(tx, walk, 0 if active is None else active.place) is None:
         store.say(tx, id, "manager", walk.persona_id, _DONE)
-    if body.message.strip():
-        _speak(tx, walk, turn, body.item or (None if active is None else active.id))
-    store.tell(tx, "walk.turn", id, item=body.item, message=bool(body.message.strip()))
+    if message:
+        _speak(tx, walk, message, body.item or (None if active is None else active.id))
+    store.tell(tx, "walk.turn", id, item=body.item, message=bool(message))
     return store.detail(tx.connection, id, tx.now)
 
 
@@ -177,42 +155,44 @@ def _go_to(tx: Transaction, walk: Row[Any], row: Row[Any], active: Row[Any] | No
     store.take_up(tx, walk, row)
 
 
-def _speak(tx: Transaction, walk: Row[Any], turn: Turn, item_id: str | None) -> None:
+def _speak(tx: Transaction, walk: Row[Any], message: str, item_id: str | None) -> None:
     """The operator's words, and who answers: a persona with a model, by a consult; else it is said that none can."""
-    message = storable(turn.body.message).strip()
     if walk.synopsis is not None:
         message = resumed(walk.synopsis, message)
         store.change(tx, walk.id, synopsis=None)
     store.say(tx, walk.id, "operator", tx.actor, message, item_id)
-    if turn.consult is None:
-        why = "No model is at hand for a free question, so I can only propose what stands above."
+    made, trouble = _answerer(tx, walk, message)
+    if made is None:
+        why = f"I cannot answer a free question here: {trouble}. What I proposed stands."
         store.say(tx, walk.id, "manager", walk.persona_id, why, item_id)
         return
-    document = {**turn.consult.document, "question": message}
-    given = turn.consult.skill.read(document)
-    begun = consulting.begin_consult(tx, turn.consult._replace(document=document, given=given))
+    begun = consulting.begin_consult(tx, made)
     store.say(tx, walk.id, "manager", walk.persona_id, "I look into it.", item_id, begun.id)
-    store.tell(tx, "walk.consulted", walk.id, consult_id=begun.id, persona_id=begun.persona_id)
+    store.tell(tx, "walk.consulted", walk.id, consult_id=begun.id, persona_id=begun.persona_id, skill_id=_ASK)
+
+
+def _answerer(tx: Transaction, walk: Row[Any], message: str) -> tuple[consulting.Prepared | None, str | None]:
+    """A consult that answers a message, or why there is none."""
+    wanted = NewConsult(persona_id=walk.persona_id, skill_id=_ASK, raw_input={"question": message})
+    try:
+        made = consulting.prepare(tx.surroundings, wanted)
+    except GembaError as error:
+        return None, error.message
+    return (made, None) if made.trouble is None else (None, made.trouble)
 
 
 # ---- consults --------------------------------------------------------------------------------------------------------
 
 
-def prepare_consult(surroundings: Mapping[str, Any], body: WalkConsult, *, id: str) -> tuple[WalkConsult, Any]:
-    """Where an input is given it is checked before there is a transaction; else it is made within."""
-    return body, consulting.prepare(surroundings, _wish(body, body.raw_input)) if body.raw_input else None
-
-
-def consult(tx: Transaction, prepared: tuple[WalkConsult, Any], *, id: str) -> ConsultSummary:
-    body, made = prepared
-    walk = store.locked(tx, id)
+def consult(tx: Transaction, body: WalkConsult, *, id: str) -> ConsultSummary:
+    store.locked(tx, id)
     row = _on_the_table(tx, id, body.item)
-    if made is None:
-        given = _input(tx, body.skill_id, id, None if row is None else row.ref)
-        made = consulting.prepare(tx.surroundings, _wish(body, given))
+    given = body.raw_input or _input(tx, body.skill_id, id, None if row is None else row.ref)
+    wanted = {"persona_id": body.persona_id, "skill_id": body.skill_id, "guidance": body.guidance or None}
+    made = consulting.prepare(tx.surroundings, NewConsult(raw_input=given, **wanted))
     begun = consulting.begin_consult(tx, made)
     item_id = None if row is None else row.id
-    store.say(tx, walk.id, "walk", tx.actor, f"Asked {made.persona.name}: {made.skill.name}", item_id, begun.id)
+    store.say(tx, id, "walk", tx.actor, f"Asked {made.persona.name}: {made.skill.name}", item_id, begun.id)
     store.tell(tx, "walk.consulted", id, consult_id=begun.id, persona_id=begun.persona_id, skill_id=body.skill_id)
     return begun
 
@@ -234,12 +214,6 @@ def _as_document(given: msgspec.Struct) -> dict[str, Any]:
     return document
 
 
-def _wish(body: WalkConsult, given: dict[str, Any]) -> NewConsult:
-    return NewConsult(
-        persona_id=body.persona_id, skill_id=body.skill_id, raw_input=given, guidance=body.guidance or None
-    )
-
-
 def _on_the_table(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any] | None:
     if item_id is not None:
         return store.item(tx.connection, walk_id, item_id)
@@ -250,14 +224,13 @@ def _on_the_table(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any
 _WALK = "/api/walks/{id}"
 ACTIONS = (
     Action("/api/walks", start_walk, StartWalk, WalkDetail, "Begin a walk over everything that waits", status=201),
-    Action(f"{_WALK}/turn", take_turn, TakeTurn, WalkDetail, "Say something, or go to the next", prepare=prepare_turn),
+    Action(f"{_WALK}/turn", take_turn, TakeTurn, WalkDetail, "Say something, or go to the next"),
     Action(
         f"{_WALK}/consult",
         consult,
         WalkConsult,
         ConsultSummary,
         "Ask a persona inside of a walk",
-        prepare=prepare_consult,
         status=201,
     ),
     Action(f"{_WALK}/pause", pause_walk, Nothing, WalkDetail, "Let a walk rest"),

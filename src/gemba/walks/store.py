@@ -311,6 +311,11 @@ def detail(connection: Connection, id: str, now: int) -> WalkDetail:
     )
 
 
+def totals_now(connection: Connection, id: str, now: int) -> Totals:
+    shown = [view_item(each) for each in items_of(connection, id)]
+    return totals(get(connection, id), shown, consults_of(connection, id), now)
+
+
 def consults_of(connection: Connection, walk_id: str) -> Sequence[Row[Any]]:
     table = consults.consults
     mine = select(table).where(table.c.walk_id == walk_id)
