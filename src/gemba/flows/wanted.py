@@ -114,11 +114,14 @@ def unfinished(connection: Connection, origin: str) -> list[Wanted]:
     return [_wanted(row) for row in connection.execute(query)]
 
 
-def mark_started(tx: Transaction, ids: list[str]) -> None:
-    """But for those that somebody ends at this moment: who changes several waits for none of them."""
-    free = select(flows.c.id).where(flows.c.id.in_(ids)).with_for_update(skip_locked=True)
-    mine = list(tx.connection.execute(free).scalars())
-    tx.connection.execute(update(flows).where(flows.c.id.in_(mine)).values(started=True))
+def mark_started(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Which of them are the caller's to start: not those that somebody else starts or ends at this moment, since who
+    changes several waits for none of them."""
+    free = select(flows.c.id).where(flows.c.id.in_(ids), ~flows.c.started).with_for_update(skip_locked=True)
+    mine = set(tx.connection.execute(free).scalars())
+    if mine:
+        tx.connection.execute(update(flows).where(flows.c.id.in_(sorted(mine))).values(started=True))
+    return mine
 
 
 def finish(tx: Transaction, id: str) -> None:

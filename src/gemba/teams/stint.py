@@ -56,8 +56,7 @@ class Stints:
             while at["next"] == TURN:
                 refs = [store.ref_of(run_id, task_id), at["dispatch_id"], at["session_id"]]
                 due = None if not at["seconds"] else at["began"] + at["seconds"] * clock.SECOND
-                in_time = await flow.until(refs, is_over, *claim, since=at["began"], due=due)
-                at = await flow.call(self._concluding.conclude, *claim, in_time)
+                at = await flow.follow(refs, is_over, self._concluding.conclude, *claim, since=at["began"], due=due)
         await self._let_go(flow, *claim)
 
     async def bring_in(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
