@@ -189,6 +189,7 @@ class App:
             "dispatch_guards": [holds.refuse_work],
             "session_guards": [holds.refuse_session],
             "turn_keepers": [deciding.keeps_turn],
+            "turn_checkers": [deciding.checks_turn],
             "cards": {**holding.CARDS, **sprint_cards.CARDS, **team_cards.CARDS},
             "caps": settings.caps,
         }
@@ -202,7 +203,9 @@ class App:
             team_plan.SKILL.id: proposing.expert_of(workspace.root),
         }
         lease = settings.teams.lease_seconds * clock.SECOND
-        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in)
+        self.handoff_flows = handoff_flows.HandoffFlows(database, self.origin, workspace.root, take_in)
+        check = self.handoff_flows.settle
+        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in, check)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)
@@ -323,13 +326,11 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        root = self.workspace.root
-        checks = handoff_flows.HandoffFlows(self.database, self.origin, root, lambda: self.ingest.drain())
         table = {
             **flows.table,
             **approval_flows.TABLE,
             **handoff_frames.TABLE,
-            **checks.table,
+            **self.handoff_flows.table,
             **self.consult_flows.table,
             **self.teams.table,
         }

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from sqlalchemy import Row, select
 
-from gemba import wire
+from gemba import clock, wire
 from gemba.action import Action, Id
 from gemba.errors import Conflict, Invalid
 from gemba.escalations import accepting, refusing
@@ -36,6 +36,7 @@ from gemba.handoff.verdict import Verdict, read, to_dict
 from gemba.store.database import Transaction
 
 FLOW = "handoff_check"
+_REST = 10 * clock.SECOND  # for which the check of one that somebody waits for is left to that one
 
 
 class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -233,14 +234,28 @@ def _decide(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
 
 
 def _check(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
-    """Have a flow compare it with the world, in the home that has the dispatch's folder."""
+    """Have a flow compare it with the world, in the home that has the dispatch's folder. Where somebody waits there for
+    the end of this very turn, that one does so at once, and the flow only if it did not; what runs commands again may
+    take minutes, and is the flow's alone."""
     anew = {"refused_by": None, "refusal": None, "told": "", "concluded_at": None, "checks": "[]"}
     checked = handoffs.change(tx, row.id, state=HandoffState.CHECKING, **anew)
-    call = wanted.Call(f"{FLOW}/{row.id}/{row.judged_at}", {"id": row.id, "since": row.judged_at})
-    wanted.want(tx, FLOW, [call], origin=dispatch.origin)
+    call = wanted.Call(flow_of(row), {"id": row.id, "since": row.judged_at})
+    checkers = tx.surroundings.get("turn_checkers", ())
+    is_quick = not _runs_commands(dispatches.policy_of(dispatch))
+    rest = _REST if is_quick and any(checks(tx, dispatch) for checks in checkers) else 0
+    wanted.want(tx, FLOW, [call], origin=dispatch.origin, rest=rest)
     said = {"dispatch_id": row.dispatch_id, "turn": row.turn}
     tx.emit(Draft("handoff.checking", said, row.session_id, row.id))
     return checked
+
+
+def flow_of(row: Row[Any]) -> str:
+    """The id of the flow that checks a handoff, as it was judged last."""
+    return f"{FLOW}/{row.id}/{row.judged_at}"
+
+
+def _runs_commands(policy: GatePolicy) -> bool:
+    return policy.rerun_verification != "off" or policy.rerun_commands != "off"
 
 
 def _asks_the_world(policy: GatePolicy) -> bool:

@@ -10,6 +10,7 @@ goes wrong, the handoff is not accepted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ from sqlalchemy import Connection, Row, select
 
 from gemba import typed
 from gemba.errors import GembaError
-from gemba.escalations.handing_over import FLOW, conclude, is_waiting
+from gemba.escalations.handing_over import FLOW, conclude, flow_of, is_waiting
 from gemba.event import Event, Filter
+from gemba.flows import wanted
 from gemba.handoff import dispatches, handoffs
 from gemba.handoff.check import Check
 from gemba.handoff.may_run import allowed_by
@@ -71,6 +73,11 @@ class HandoffFlows:
             found = await flow.call(self.compare, id)
             await flow.change(end, id, since, found)
 
+    def settle(self, id: str, since: int) -> None:
+        """At once, by whoever waits for it: the flow, which rests meanwhile, is not needed then."""
+        found = self.compare(id)
+        self._database.change(partial(_settle, id=id, since=since, found=found))
+
     def compare(self, id: str) -> dict[str, Any]:
         """The checks of a handoff, or the trouble with them. It may run a second time, after a crash."""
         try:
@@ -100,6 +107,16 @@ class HandoffFlows:
 
 def end(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> None:
     conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
+
+
+def _settle(tx: Transaction, *, id: str, since: int, found: dict[str, Any]) -> None:
+    end(tx, id, since, found)
+    wanted.unwant(tx, f"{FLOW}/{id}/{since}")
+
+
+def is_left(connection: Connection, row: Row[Any]) -> bool:
+    """Whether the check of a handoff is left to whoever waits for it: its flow rests."""
+    return wanted.is_resting(connection, flow_of(row))
 
 
 def _waits(connection: Connection, id: str, since: int) -> bool:

@@ -1,4 +1,4 @@
-"""A step of a run: done, and written down by the engine (DBOS), so that a run that is taken up again need not repeat it.
+"""A step of a run: done, and written down by the engine (DBOS), so that no run that is taken up again repeats it.
 
 What blocks is one visit to a thread: there it is looked up whether the step was done, then it is done, then written
 down. With a visit for each of the three a step that takes a millisecond would wait longer than it works, and all the

@@ -102,6 +102,12 @@ def unwant(tx: Transaction, id: str) -> None:
     tx.connection.execute(delete(flows).where(flows.c.id == id, ~flows.c.started))
 
 
+def is_resting(connection: Connection, id: str) -> bool:
+    """Whether it is wanted and nobody has started it."""
+    resting = select(flows.c.id).where(flows.c.id == id, ~flows.c.started)
+    return connection.execute(resting).first() is not None
+
+
 def to_start(connection: Connection, origin: str) -> list[Wanted]:
     """The first of those that nobody has started and that this origin can run; some may rest."""
     query = select(flows).where(~flows.c.started, _can_run(origin)).order_by(flows.c.at, flows.c.id).limit(PAGE)

@@ -24,15 +24,23 @@ if TYPE_CHECKING:
 
 
 class TeamsAtWork:
-    """For one workspace and home. `take_in` takes in every frame that lies in a log."""
+    """For one workspace and home. `take_in` takes in every frame that lies in a log; `check` compares a handoff with
+    the world, and concludes it."""
 
     def __init__(
-        self, database: Database, workspace: Path, home: Path, origin: str, lease: int, take_in: Callable[[], object]
+        self,
+        database: Database,
+        workspace: Path,
+        home: Path,
+        origin: str,
+        lease: int,
+        take_in: Callable[[], object],
+        check: Callable[[str, int], None],
     ) -> None:
         self.crew = Crew(database, workspace, origin, lease)
         turns = Turns(database, home, workspace)
         bringing_in = BringingIn(database, workspace, self.crew.holder)
-        concluding = Concluding(database, turns, Verifying(database, workspace, turns, bringing_in), take_in)
+        concluding = Concluding(database, turns, Verifying(database, workspace, turns, bringing_in), take_in, check)
         self._flows = (
             Stints(concluding, bringing_in, self.crew.leases),
             Completing(database, workspace),

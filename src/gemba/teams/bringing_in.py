@@ -54,16 +54,18 @@ class BringingIn:
         self._workspace = str(workspace)
         self._holder = holder
 
-    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None) -> None:
-        """What has passed its gate."""
+    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None) -> list[Claim]:
+        """What has passed its gate; what was claimed with it."""
 
-        def done(tx: Transaction, merged: Merge, brought: Brought) -> None:
+        def done(tx: Transaction, merged: Merge, brought: Brought) -> list[Claim]:
             row = deciding.held(tx, claim)
-            if row is not None and row.state == TaskState.VERIFYING:
-                self._end(tx, row, work, gate, merged, brought)
+            if row is None or row.state != TaskState.VERIFYING:
+                return []
+            return self._end(tx, row, work, gate, merged, brought)
 
-        if self._database.change(partial(_goes_on, claim=claim)):
-            self._merge_and(done, work, commit)
+        if not self._database.change(partial(_goes_on, claim=claim)):
+            return []
+        return self._merge_and(done, work, commit)
 
     def bring_in_accepted(self, run_id: str, task_id: str, fence: int) -> None:
         """What somebody takes as it is, and is done with a warning."""
@@ -73,25 +75,28 @@ class BringingIn:
                 return
             work = read_work(connection, str(self._workspace), run_id, task_id)
 
-        def done(tx: Transaction, merged: Merge, brought: Brought) -> None:
+        def done(tx: Transaction, merged: Merge, brought: Brought) -> list[Claim]:
             store.lock_run(tx, run_id)
             now = store.lock_task(tx, run_id, task_id)
-            if now.accepted is not None and (now.state, now.fence) == (row.state, row.fence):
-                self._end(tx, now, work, None, merged, brought)
+            if now.accepted is None or (now.state, now.fence) != (row.state, row.fence):
+                return []
+            return self._end(tx, now, work, None, merged, brought)
 
         self._merge_and(done, work, row.commit_hash)
 
-    def _merge_and(self, done: Callable[[Transaction, Merge, Brought], None], work: Work, commit: str | None) -> None:
+    def _merge_and(
+        self, done: Callable[[Transaction, Merge, Brought], list[Claim]], work: Work, commit: str | None
+    ) -> list[Claim]:
         merged: Merge = None
         if commit is not None and work.run.branch is not None:
             merged = branches.merge(self._workspace, work.run.branch, commit, work.words)
         explored = explore(work.folder, work.document, work.task.goal, work.task.id)
         brought = Brought(work.collect().artifacts, explored)
-        self._database.change(lambda tx: done(tx, merged, brought))
+        return self._database.change(lambda tx: done(tx, merged, brought))
 
     def _end(
         self, tx: Transaction, row: Row[Any], work: Work, gate: Gate | None, merged: Merge, brought: Brought
-    ) -> None:
+    ) -> list[Claim]:
         by = None if gate is None or gate.reviewer == BUILTIN else gate.reviewer
         before = documents_before(tx.connection, work)
         collected = (brought.artifacts, brought.explored)
@@ -111,18 +116,20 @@ class BringingIn:
         gaps.withdraw_cards(tx, row.run_id, f"{row.id} is done", row.id)
         _tell_of_end(tx, ended.task)
         discussing.ask_after_revision(tx, ended.task)
-        self._advance(tx, ended)
+        return self._advance(tx, ended)
 
-    def _advance(self, tx: Transaction, ended: graph.Ended) -> None:
-        """What waited for it begins at once, within the limits, without a round of anybody's."""
+    def _advance(self, tx: Transaction, ended: graph.Ended) -> list[Claim]:
+        """What waited for it begins at once, within the limits, without a round of anybody's; what was claimed."""
         run_id = ended.task.run_id
         for each in ended.ready:
             said = {"task_id": each.id}
             bus.post(tx, run_id, COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner)
+        claimed: list[Claim] = []
         if ended.ready or not finishing.finish_if_over(tx, run_id):
-            claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
+            claimed = claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
         if not _goes_on_in_session(tx.connection, ended.task):
             _leave(tx, ended.task.session_id)
+        return claimed
 
     # ---- what it leaves
 

@@ -28,6 +28,8 @@ BRING_IN: Final = "team.bring_in"  # the flow that merges what somebody has take
 
 S = TaskState
 
+Claim = tuple[str, str, int]  # of a run's task, by its fence
+
 
 class Holder(NamedTuple):
     """A process that works on tasks: its name among the executors, its home and its workspace. `lease`: how long the
@@ -45,12 +47,13 @@ def claim_ready(tx: Transaction, holder: Holder) -> list[str]:
     claimed: list[str] = []
     for run_id in tx.connection.execute(running.order_by(runs.c.created_at, runs.c.id)).scalars().all():
         if has_ready(tx.connection, run_id, holder, tx.now):
-            claimed.extend(claim_in(tx, store.lock_run(tx, run_id), holder))
+            made = claim_in(tx, store.lock_run(tx, run_id), holder)
+            claimed.extend(store.ref_of(run_id, task_id) for run_id, task_id, _ in made)
     return claimed
 
 
-def claim_in(tx: Transaction, run: Row[Any], holder: Holder) -> list[str]:
-    """The same in one run, which is locked."""
+def claim_in(tx: Transaction, run: Row[Any], holder: Holder) -> list[Claim]:
+    """The same in one run, which is locked; those claims."""
     if run.state != RunState.RUNNING or run.workspace != holder.workspace:
         return []
     room = _room(tx.connection, run)
@@ -97,19 +100,17 @@ def _ready(run_id: str, holder: Holder, now: int) -> Any:
     return select(tasks).where(*mine, tasks.c.not_before <= now, tasks.c.chain.not_in(stopped), is_here)
 
 
-def _claim(tx: Transaction, row: Row[Any], holder: Holder) -> str:
+def _claim(tx: Transaction, row: Row[Any], holder: Holder) -> Claim:
     fence = row.fence + 1
     whose: dict[str, Any] = {"executor": holder.executor, "origin": holder.origin, "claimed_at": tx.now}
     store.move_task(tx, row, "claimed", fence=fence, beat=0, **whose)
     args = {"run_id": row.run_id, "task_id": row.id, "fence": fence, "since": tx.now}
     ref = store.ref_of(row.run_id, row.id)
     wanted.want(tx, STINT, [wanted.Call(f"{STINT}/{ref}/{fence}", args)], origin=holder.origin)
-    return ref
+    return row.run_id, row.id, fence
 
 
 # ---- leases ----------------------------------------------------------------------------------------------------------
-
-Claim = tuple[str, str, int]  # of a run's task, by its fence
 
 
 class Leases:

@@ -7,9 +7,13 @@ changed in one transaction with what follows from it for other tasks. Blocking; 
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+from sqlalchemy import Row
 
 from gemba import clock
 from gemba.action import Nothing
@@ -17,6 +21,7 @@ from gemba.errors import GembaError
 from gemba.sessions import starting
 from gemba.store.database import REFUSALS, Database
 from gemba.teams import attempts, deciding, standing, store
+from gemba.teams.claiming import Claim
 from gemba.teams.prompts import GO_ON
 from gemba.teams.standing import Next
 from gemba.teams.task import TaskState
@@ -34,7 +39,7 @@ OVER: dict[str, Any] = {"next": "over"}
 
 class Concluding:
     """For one workspace and home. `take_in` takes in every frame that lies in a log: an agent that ends at once spoke a
-    moment before."""
+    moment before. `check` compares a handoff that a turn is left to with the world, and concludes it."""
 
     def __init__(
         self,
@@ -42,14 +47,22 @@ class Concluding:
         turns: Turns,
         verifying: Verifying,
         take_in: Callable[[], object],
+        check: Callable[[str, int], None],
     ) -> None:
         self._database = database
         self._turns = turns
         self._verifying = verifying
         self._take_in = take_in
+        self._check = check
+        self._beginning: dict[Claim, threading.Lock] = {}
 
     def begin(self, run_id: str, task_id: str, fence: int) -> dict[str, Any]:
-        return self._guarded((run_id, task_id, fence), lambda: self._turns.begin(run_id, task_id, fence))
+        """Also when whoever ended another task begins it at this moment: that is waited for."""
+        claim = (run_id, task_id, fence)
+        with self._beginning.setdefault(claim, threading.Lock()):
+            at = self._guarded(claim, lambda: self._turns.begin(run_id, task_id, fence))
+        self._beginning.pop(claim, None)
+        return at
 
     def conclude(self, run_id: str, task_id: str, fence: int, in_time: bool) -> dict[str, Any]:
         claim = (run_id, task_id, fence)
@@ -59,23 +72,39 @@ class Concluding:
         if row is None or last is None or not store.is_held(row, fence):
             return OVER
         if row.state == TaskState.VERIFYING:
-            return self._guarded(claim, lambda: self._verifying.verify(*claim))
+            return self._guarded(claim, lambda: self._verify(claim))
         if last.outcome == "sent_back":  # whoever kept that did not live to begin the next turn
             return self._guarded(claim, lambda: self._turns.again(*claim, ""))
-        self._take_in()
-        with self._database.read() as connection:
-            found = standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
-        if found is None and in_time:
+        found = self._found(last)
+        if found is not None and found.checks is not None:
+            self._check(*found.checks)
+            found = self._found(last)
+        elif found is None or found.kind != "verify":
+            self._take_in()
+            found = self._found(last)
+        if (found is None or found.kind == "check") and in_time:
             return self._at(claim)
-        if found is None:
+        if found is None or found.kind == "check":
             self._stop(str(row.session_id))
             found = Next("broken", words="its time was over")
         return self._guarded(claim, lambda: self._follow(claim, found))
 
-    def _follow(self, claim: tuple[str, str, int], found: Next) -> None:
+    def _found(self, last: Row[Any]) -> Next | None:
+        with self._database.read() as connection:
+            return standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
+
+    def _verify(self, claim: Claim) -> None:
+        """What begins with the end of a task begins here, before its own stint is started: that finds it begun. Of
+        several the first; what is in the way of it, its stint meets and tells."""
+        claimed = self._verifying.verify(*claim)
+        for each in claimed[:1]:
+            with contextlib.suppress(Exception):
+                self.begin(*each)
+
+    def _follow(self, claim: Claim, found: Next) -> None:
         match found.kind:
             case "verify":
-                self._verifying.verify(*claim)
+                self._verify(claim)
             case "wait":
                 self._database.change(partial(deciding.wait, claim=claim, found=found))
             case "go_on":
@@ -85,7 +114,7 @@ class Concluding:
             case "repair" | "broken":
                 self._database.change(partial(deciding.break_off, claim=claim, trouble=found.words, kind=found.kind))
 
-    def _guarded(self, claim: tuple[str, str, int], work: Callable[[], None]) -> dict[str, Any]:
+    def _guarded(self, claim: Claim, work: Callable[[], None]) -> dict[str, Any]:
         """What goes wrong is an error of the attempt, or passes; what the database refuses is tried again."""
         try:
             work()
@@ -101,7 +130,7 @@ class Concluding:
             self._database.change(partial(deciding.break_off, claim=claim, trouble=trouble, kind="broken"))
         return self._at(claim)
 
-    def _at(self, claim: tuple[str, str, int]) -> dict[str, Any]:
+    def _at(self, claim: Claim) -> dict[str, Any]:
         run_id, task_id, fence = claim
         with self._database.read() as connection:
             row = store.find_task(connection, run_id, task_id)

@@ -45,6 +45,13 @@ def keeps_turn(tx: Transaction, dispatch: Row[Any]) -> bool:
     return tx.connection.execute(mine.limit(1)).first() is not None
 
 
+def checks_turn(tx: Transaction, dispatch: Row[Any]) -> bool:
+    """Whether the stint of a task waits for what a dispatch hands over, in the home that has its folder."""
+    here = (tasks.c.origin == dispatch.origin, tasks.c.executor.is_not(None))
+    mine = (tasks.c.dispatch_id == dispatch.id, tasks.c.state == TaskState.RUNNING)
+    return tx.connection.execute(select(tasks.c.id).where(*mine, *here).limit(1)).first() is not None
+
+
 def wait(tx: Transaction, claim: Claim, found: Next) -> None:
     """A person has to answer first; until then nobody holds the task."""
     row = held(tx, claim)

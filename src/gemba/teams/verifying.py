@@ -47,20 +47,20 @@ class Verifying:
         self._bringing_in = bringing_in
         self._baseline = Baseline(workspace)
 
-    def verify(self, run_id: str, task_id: str, fence: int) -> None:
+    def verify(self, run_id: str, task_id: str, fence: int) -> list[Claim]:
+        """What was claimed with the end of the task, if this ends it."""
         claim = (run_id, task_id, fence)
         if not self._database.change(partial(_submit, claim=claim)):
-            return
+            return []
         with self._database.read() as connection:
             work = read_work(connection, str(self._workspace), run_id, task_id)
         commit = self._save(work)
         judged = self._judged(claim, work, commit)
-        if judged is None:
-            return
-        if judged.gate.outcome == "sent_back":
+        if judged is not None and judged.gate.outcome == "sent_back":
             self._turns.again(*claim, judged.words)
-        elif judged.gate.outcome in ("passed", "passed_with_warnings"):
-            self._bringing_in.bring_in(claim, work, judged.gate, commit)
+        if judged is None or judged.gate.outcome not in ("passed", "passed_with_warnings"):
+            return []
+        return self._bringing_in.bring_in(claim, work, judged.gate, commit)
 
     def _save(self, work: Work) -> str | None:
         if work.run.branch is None:
