@@ -204,8 +204,8 @@ class App:
         }
         lease = settings.teams.lease_seconds * clock.SECOND
         self.handoff_flows = handoff_flows.HandoffFlows(database, self.origin, workspace.root, take_in)
-        check = self.handoff_flows.settle
-        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in, check)
+        compare = self.handoff_flows.compare
+        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in, compare)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)

@@ -112,12 +112,13 @@ def hand_over(tx: Transaction, turn: Turn) -> Row[Any]:
     return accepting.accept(tx, row) if dispatch is None else _decide(tx, row, dispatch)
 
 
-def conclude(tx: Transaction, id: str, since: int, checks: Sequence[Check], trouble: str | None = None) -> None:
-    """The world was asked: accept or refuse, once. `trouble` is why it could not be, which accepts nothing."""
+def conclude(tx: Transaction, id: str, since: int, checks: Sequence[Check], trouble: str | None = None) -> bool:
+    """The world was asked: accept or refuse, once; whether this accepts it. `trouble` is why it could not be asked,
+    which accepts nothing."""
     dispatch = dispatches.get_locked(tx, handoffs.get(tx.connection, id).dispatch_id)
     row = handoffs.get_locked(tx, id)
     if not is_waiting(row, since):
-        return
+        return False
     failed = refused_checks(checks, dispatches.policy_of(dispatch))
     if trouble is not None:
         failed = [*failed, Check("internal", "COMPLETE", trouble, "failed")]
@@ -131,6 +132,8 @@ def conclude(tx: Transaction, id: str, since: int, checks: Sequence[Check], trou
         refusing.by_world(tx, row, dispatch, [*checks, *(one for one in failed if one not in checks)], failed)
     else:
         accepting.accept(tx, row, dispatch, progress, list(checks))
+        return True
+    return False
 
 
 def is_waiting(row: Row[Any] | None, since: int) -> bool:
@@ -155,7 +158,7 @@ def _with_session(tx: Transaction, turn: Turn) -> Turn:
 def _of_a_turn_before(tx: Transaction, turn: Turn, content: str) -> Row[Any] | None:
     """The handoff of an earlier turn that was accepted as its agent sent it, and that a hook tells of only now."""
     dispatch = turn.dispatch
-    if turn.source != "hook" or dispatch is None or turn.aside:
+    if turn.source != "hook" or dispatch is None or turn.aside or dispatch.turn <= 1:
         return None
     known = handoffs.handoffs.c
     of_dispatch = (known.dispatch_id == dispatch.id, known.turn < dispatch.turn, known.content_hash == content)
@@ -238,7 +241,8 @@ def _check(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
     the end of this very turn, that one does so at once, and the flow only if it did not; what runs commands again may
     take minutes, and is the flow's alone."""
     anew = {"refused_by": None, "refusal": None, "told": "", "concluded_at": None, "checks": "[]"}
-    checked = handoffs.change(tx, row.id, state=HandoffState.CHECKING, **anew)
+    is_new = row.state == HandoffState.CHECKING  # and has nothing of an earlier check
+    checked = row if is_new else handoffs.change(tx, row.id, state=HandoffState.CHECKING, **anew)
     call = wanted.Call(flow_of(row), {"id": row.id, "since": row.judged_at})
     checkers = tx.surroundings.get("turn_checkers", ())
     is_quick = not _runs_commands(dispatches.policy_of(dispatch))

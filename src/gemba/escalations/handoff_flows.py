@@ -10,7 +10,6 @@ goes wrong, the handoff is not accepted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +72,6 @@ class HandoffFlows:
             found = await flow.call(self.compare, id)
             await flow.change(end, id, since, found)
 
-    def settle(self, id: str, since: int) -> None:
-        """At once, by whoever waits for it: the flow, which rests meanwhile, is not needed then."""
-        found = self.compare(id)
-        self._database.change(partial(_settle, id=id, since=since, found=found))
-
     def compare(self, id: str) -> dict[str, Any]:
         """The checks of a handoff, or the trouble with them. It may run a second time, after a crash."""
         try:
@@ -109,14 +103,17 @@ def end(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> None:
     conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
 
 
-def _settle(tx: Transaction, *, id: str, since: int, found: dict[str, Any]) -> None:
-    end(tx, id, since, found)
+def settle(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> bool:
+    """The same by whoever waits for it, to whom it is left: the flow, which rests meanwhile, is not needed then.
+    Whether it is accepted."""
     wanted.unwant(tx, f"{FLOW}/{id}/{since}")
+    return conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
 
 
-def is_left(connection: Connection, row: Row[Any]) -> bool:
-    """Whether the check of a handoff is left to whoever waits for it: its flow rests."""
-    return wanted.is_resting(connection, flow_of(row))
+def left_of(connection: Connection, dispatch_id: str) -> tuple[str, int] | None:
+    """The handoff of a dispatch whose check is left to whoever waits for it, and when it was judged: its flow rests."""
+    row = handoffs.checking(connection, dispatch_id)
+    return (row.id, row.judged_at) if row is not None and wanted.is_resting(connection, flow_of(row)) else None
 
 
 def _waits(connection: Connection, id: str, since: int) -> bool:
@@ -153,4 +150,6 @@ def _uses_after(connection: Connection, session_id: str, after: int) -> Iterator
     """A page at a time: what is kept of each is small, what it holds need not be."""
     while page := events.read_after(connection, after, _PAGE, Filter(_USES, session_id)):
         yield from page
+        if len(page) < _PAGE:
+            return
         after = page[-1].id

@@ -103,8 +103,8 @@ def unwant(tx: Transaction, id: str) -> None:
 
 
 def is_resting(connection: Connection, id: str) -> bool:
-    """Whether it is wanted and nobody has started it."""
-    resting = select(flows.c.id).where(flows.c.id == id, ~flows.c.started)
+    """Whether it is wanted and nobody starts it yet."""
+    resting = select(flows.c.id).where(flows.c.id == id, ~flows.c.started, flows.c.at > clock.now())
     return connection.execute(resting).first() is not None
 
 

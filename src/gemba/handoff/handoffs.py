@@ -266,5 +266,5 @@ def change(tx: Transaction, id: str, **values: Any) -> Row[Any]:
         name: value if value is None or isinstance(value, str | int) else msgspec.json.encode(value).decode()
         for name, value in values.items()
     }
-    tx.connection.execute(update(handoffs).where(handoffs.c.id == id).values(encoded))
-    return get(tx.connection, id)
+    this = update(handoffs).where(handoffs.c.id == id).values(encoded).returning(*handoffs.c)
+    return tx.connection.execute(this).first() or get(tx.connection, id)

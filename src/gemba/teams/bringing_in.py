@@ -10,7 +10,6 @@ the flow of what was accepted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from gemba.errors import GembaError
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, gaps, graph, store
+from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, gaps, graph, message, store
 from gemba.teams.claiming import Holder
 from gemba.teams.deciding import Claim
 from gemba.teams.explorations import explore
@@ -44,6 +43,7 @@ _GRACE = 30 * clock.SECOND  # in which a client that has handed over ends by its
 log = structlog.get_logger("gemba.teams")
 
 Merge = branches.Merged | branches.Conflicts | None
+Keep = Callable[[Transaction, Row[Any]], Row[Any]]
 
 
 class BringingIn:
@@ -54,16 +54,26 @@ class BringingIn:
         self._workspace = str(workspace)
         self._holder = holder
 
-    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None) -> list[Claim]:
-        """What has passed its gate; what was claimed with it."""
+    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None, keep: Keep) -> list[Claim]:
+        """What has passed its gate; what was claimed with it. `keep` keeps that verdict: before anything is merged, or
+        with the end of the task."""
+
+        def goes_on(tx: Transaction) -> bool:
+            row = deciding.held(tx, claim)
+            return row is not None and row.state == TaskState.VERIFYING and discussing.discuss(tx, keep(tx, row))
 
         def done(tx: Transaction, merged: Merge, brought: Brought) -> list[Claim]:
             row = deciding.held(tx, claim)
             if row is None or row.state != TaskState.VERIFYING:
                 return []
+            if not merges:
+                row = keep(tx, row)
+                if not discussing.discuss(tx, row):
+                    return []
             return self._end(tx, row, work, gate, merged, brought)
 
-        if not self._database.change(partial(_goes_on, claim=claim)):
+        merges = commit is not None and work.run.branch is not None
+        if merges and not self._database.change(goes_on):
             return []
         return self._merge_and(done, work, commit)
 
@@ -114,16 +124,13 @@ class BringingIn:
         at = merged.commit if isinstance(merged, branches.Merged) else None
         ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
         gaps.withdraw_cards(tx, row.run_id, f"{row.id} is done", row.id)
-        _tell_of_end(tx, ended.task)
+        _tell_of_end(tx, ended)
         discussing.ask_after_revision(tx, ended.task)
         return self._advance(tx, ended)
 
     def _advance(self, tx: Transaction, ended: graph.Ended) -> list[Claim]:
         """What waited for it begins at once, within the limits, without a round of anybody's; what was claimed."""
         run_id = ended.task.run_id
-        for each in ended.ready:
-            said = {"task_id": each.id}
-            bus.post(tx, run_id, COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner)
         claimed: list[Claim] = []
         if ended.ready or not finishing.finish_if_over(tx, run_id):
             claimed = claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
@@ -173,14 +180,6 @@ class Brought(msgspec.Struct, frozen=True):
     explored: Sequence[Exploration]
 
 
-def _goes_on(tx: Transaction, *, claim: Claim) -> bool:
-    """Whether what has passed its gate is held by nobody who discusses it."""
-    row = deciding.held(tx, claim)
-    if row is None or row.state != TaskState.VERIFYING:
-        return False
-    return discussing.discuss(tx, row)
-
-
 def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches.Conflicts) -> str:
     """A task of the same role brings it in; why its work is not in the run's branch yet."""
     more = len(clash.files) - _MOST_NAMED
@@ -197,11 +196,20 @@ def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches
     return f"its changes conflict with others' in {files}; {added.id} brings them in"
 
 
-def _tell_of_end(tx: Transaction, row: Row[Any]) -> None:
+def _tell_of_end(tx: Transaction, ended: graph.Ended) -> None:
+    """With what it lets begin."""
+    row = ended.task
     how = "done" if row.state == TaskState.COMPLETED else "done, with warnings"
     score = "" if row.score is None else f": {row.score:g} of 100"
     said = {"task_id": row.id, "score": row.score, "version": row.version}
-    bus.post(tx, row.run_id, row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said)
+    told = [
+        message.checked(row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said, COORDINATOR)
+    ]
+    for each in ended.ready:
+        said = {"task_id": each.id}
+        told.append(message.checked(COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner))
+    for start in range(0, len(told), message.MOST_AT_ONCE):
+        bus.post_many(tx, row.run_id, told[start : start + message.MOST_AT_ONCE])
 
 
 def _goes_on_in_session(connection: Connection, row: Row[Any]) -> bool:

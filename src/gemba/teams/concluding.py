@@ -13,13 +13,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Row
-
 from gemba import clock
 from gemba.action import Nothing
 from gemba.errors import GembaError
+from gemba.escalations import handoff_flows
 from gemba.sessions import starting
-from gemba.store.database import REFUSALS, Database
+from gemba.store.database import REFUSALS, Database, Transaction
 from gemba.teams import attempts, deciding, standing, store
 from gemba.teams.claiming import Claim
 from gemba.teams.prompts import GO_ON
@@ -39,7 +38,7 @@ OVER: dict[str, Any] = {"next": "over"}
 
 class Concluding:
     """For one workspace and home. `take_in` takes in every frame that lies in a log: an agent that ends at once spoke a
-    moment before. `check` compares a handoff that a turn is left to with the world, and concludes it."""
+    moment before. `compare` compares a handoff with the world."""
 
     def __init__(
         self,
@@ -47,56 +46,67 @@ class Concluding:
         turns: Turns,
         verifying: Verifying,
         take_in: Callable[[], object],
-        check: Callable[[str, int], None],
+        compare: Callable[[str], dict[str, Any]],
     ) -> None:
         self._database = database
         self._turns = turns
         self._verifying = verifying
         self._take_in = take_in
-        self._check = check
+        self._compare = compare
         self._beginning: dict[Claim, threading.Lock] = {}
 
     def begin(self, run_id: str, task_id: str, fence: int) -> dict[str, Any]:
         """Also when whoever ended another task begins it at this moment: that is waited for."""
         claim = (run_id, task_id, fence)
         with self._beginning.setdefault(claim, threading.Lock()):
-            at = self._guarded(claim, lambda: self._turns.begin(run_id, task_id, fence))
-        self._beginning.pop(claim, None)
-        return at
+            try:
+                return self._guarded(claim, lambda: self._turns.begin(run_id, task_id, fence))
+            finally:
+                self._beginning.pop(claim, None)
 
     def conclude(self, run_id: str, task_id: str, fence: int, in_time: bool) -> dict[str, Any]:
         claim = (run_id, task_id, fence)
         with self._database.read() as connection:
             row = store.find_task(connection, run_id, task_id)
             last = attempts.latest(connection, run_id, task_id)
+            left = None if last is None else handoff_flows.left_of(connection, last.dispatch_id)
         if row is None or last is None or not store.is_held(row, fence):
             return OVER
         if row.state == TaskState.VERIFYING:
             return self._guarded(claim, lambda: self._verify(claim))
         if last.outcome == "sent_back":  # whoever kept that did not live to begin the next turn
             return self._guarded(claim, lambda: self._turns.again(*claim, ""))
-        found = self._found(last)
-        if found is not None and found.checks is not None:
-            self._check(*found.checks)
-            found = self._found(last)
-        elif found is None or found.kind != "verify":
-            self._take_in()
-            found = self._found(last)
-        if (found is None or found.kind == "check") and in_time:
+        if left is not None and self._is_submitted(claim, *left):
+            return self._guarded(claim, lambda: self._verify(claim, submitted=True))
+        self._take_in()
+        with self._database.read() as connection:
+            found = standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
+        if found is None and in_time:
             return self._at(claim)
-        if found is None or found.kind == "check":
+        if found is None:
             self._stop(str(row.session_id))
             found = Next("broken", words="its time was over")
         return self._guarded(claim, lambda: self._follow(claim, found))
 
-    def _found(self, last: Row[Any]) -> Next | None:
-        with self._database.read() as connection:
-            return standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
+    def _is_submitted(self, claim: Claim, handoff_id: str, since: int) -> bool:
+        """What was handed over is compared with the world. If that accepts it, the task is verified from then on, in
+        the same transaction: whether it is."""
+        found = self._compare(handoff_id)
 
-    def _verify(self, claim: Claim) -> None:
+        def conclude(tx: Transaction) -> bool:
+            row = deciding.held(tx, claim)  # locked before the dispatch is, as where a turn begins
+            is_accepted = handoff_flows.settle(tx, handoff_id, since, found)
+            if row is None or row.state != TaskState.RUNNING or not is_accepted:
+                return False
+            store.move_task(tx, row, "submitted")
+            return True
+
+        return self._database.change(conclude)
+
+    def _verify(self, claim: Claim, *, submitted: bool = False) -> None:
         """What begins with the end of a task begins here, before its own stint is started: that finds it begun. Of
         several the first; what is in the way of it, its stint meets and tells."""
-        claimed = self._verifying.verify(*claim)
+        claimed = self._verifying.verify(*claim, submitted=submitted)
         for each in claimed[:1]:
             with contextlib.suppress(Exception):
                 self.begin(*each)

@@ -46,9 +46,9 @@ def end(tx: Transaction, row: Row[Any], event: str, **values: Any) -> Ended:
 
 def _free(tx: Transaction, ended: Row[Any]) -> list[Row[Any]]:
     behind = store.lock_dependents(tx, ended.run_id, ended.id)
-    _count_blockers(tx, ended.run_id, [each.id for each in behind], -1)
+    freer = _count_blockers(tx, ended.run_id, [each.id for each in behind], -1)
     ready = set(effects_of(ended.id, _facts(behind)).ready)
-    return list(store.tasks_among(tx.connection, ended.run_id, ready)) if ready else []
+    return sorted((each for each in freer if each.id in ready), key=lambda each: int(each.place))
 
 
 def _skip_behind(tx: Transaction, lost: Row[Any]) -> Iterator[Row[Any]]:
@@ -214,10 +214,13 @@ def _count(tx: Transaction, run_id: str, more: int) -> None:
         store.change_run(tx, run_id, unended=runs.c.unended + more)
 
 
-def _count_blockers(tx: Transaction, run_id: str, ids: Sequence[str], more: int) -> None:
-    if ids:
-        mine = (tasks.c.run_id == run_id, among(tx.connection, tasks.c.id, ids))
-        tx.connection.execute(update(tasks).where(*mine).values(open_blockers=tasks.c.open_blockers + more))
+def _count_blockers(tx: Transaction, run_id: str, ids: Sequence[str], more: int) -> Sequence[Row[Any]]:
+    """The tasks as they are then."""
+    if not ids:
+        return []
+    mine = (tasks.c.run_id == run_id, among(tx.connection, tasks.c.id, ids))
+    counted = update(tasks).where(*mine).values(open_blockers=tasks.c.open_blockers + more)
+    return tx.connection.execute(counted.returning(*tasks.c)).all()
 
 
 def _set_blockers(tx: Transaction, row: Row[Any], many: int) -> None:

@@ -47,9 +47,9 @@ _MOST_CHAIN = 50
 _EVERYTHING = frozenset({"all", "upstream"})
 
 
-def load(connection: Connection, run_id: str, task: Row[Any]) -> Loaded:
+def load(connection: Connection, run: Row[Any], task: Row[Any]) -> Loaded:
     """Of explorations all that are new enough: which are fresh, the worktree says (`artifacts.lay_down`)."""
-    run = store.get_run(connection, run_id)
+    run_id: str = run.id
     roles: list[dict[str, Any]] = msgspec.json.decode(run.roles)
     loads = next((role.get("loads", ()) for role in roles if role.get("name") == task.owner), ())
     named = named_in(loads)
@@ -165,11 +165,11 @@ def _with_content(connection: Connection, run_id: str, row: Row[Any]) -> LoadedA
 
 def _wisdom(connection: Connection, run_id: str, kinds: Sequence[Kind]) -> tuple[tuple[LoadedWisdom, ...], int]:
     """By the kinds in their order, the newest first as long as there is room; in the order in which it was said."""
-    found = [each for kind in kinds for each in _of_kind(connection, run_id, kind)]
+    counted = select(wisdom.c.kind, func.count()).where(wisdom.c.run_id == run_id).group_by(wisdom.c.kind)
+    many: dict[str, int] = {row[0]: row[1] for row in connection.execute(counted)}
+    found = [each for kind in kinds if kind in many for each in _of_kind(connection, run_id, kind)]
     kept, _ = within(found, ROOM_FOR_WISDOM, lambda each: size_of(wisdom_entry(each)))
-    many = select(func.count()).select_from(wisdom).where(wisdom.c.run_id == run_id)
-    all_: int = connection.execute(many).scalar_one()
-    return tuple(sorted(kept, key=lambda each: each.number)), all_ - len(kept)
+    return tuple(sorted(kept, key=lambda each: each.number)), sum(many.values()) - len(kept)
 
 
 def _of_kind(connection: Connection, run_id: str, kind: Kind) -> list[LoadedWisdom]:

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Row, select
 
-from gemba.escalations import handoff_flows
 from gemba.escalations.store import escalations
 from gemba.handoff import dispatches, handoffs
 from gemba.handoff.handoffs import HandoffState
@@ -40,7 +39,6 @@ class Standing(NamedTuple):
     accepted: bool = False  # an envelope of this turn
     complete: bool = False
     checking: bool = False
-    left: tuple[str, int] | None = None  # of what is checked, the handoff and when it was judged: left to us
     asked: str | None = None  # the escalation about this turn that nobody has settled
     refusal: str | None = None
     over: bool = False  # its session
@@ -48,24 +46,23 @@ class Standing(NamedTuple):
     how: str = ""  # its session ended
 
 
-Kind = Literal["check", "verify", "wait", "go_on", "next", "repair", "broken"]
+Kind = Literal["verify", "wait", "go_on", "next", "repair", "broken"]
 
 
 class Next(NamedTuple):
-    """What follows: what was handed over is compared with the world; the gate; a person; the next turn, in which the
-    agent goes on, reads an answer or mends its envelope; an attempt that broke."""
+    """What follows: the gate; a person; the next turn, in which the agent goes on, reads an answer or mends its
+    envelope; an attempt that broke."""
 
     kind: Kind
     waiting_for: WaitingFor | None = None
     words: str = ""
     escalation_id: str | None = None
-    checks: tuple[str, int] | None = None
 
 
 def next_of(known: Standing) -> Next | None:
     """None as long as the turn goes on."""
     if known.checking:
-        return None if known.left is None else Next("check", checks=known.left)
+        return None
     if known.complete:
         return Next("verify")
     if known.accepted and known.status is not None:
@@ -86,8 +83,6 @@ def read(connection: Connection, session_id: str, dispatch_id: str, begun: int) 
     dispatch = dispatches.get(connection, dispatch_id)
     last = _last_handoff(connection, dispatch)
     is_refused = last is not None and last.state == HandoffState.REFUSED
-    checked = handoffs.checking(connection, dispatch_id)
-    is_left = checked is not None and handoff_flows.is_left(connection, checked)
     over, how = _session(connection, session_id)
     accepted = None if dispatch.accepted_id is None else handoffs.find(connection, dispatch.accepted_id)
     return Standing(
@@ -96,8 +91,7 @@ def read(connection: Connection, session_id: str, dispatch_id: str, begun: int) 
         status=None if dispatch.status is None else PlanStatus(dispatch.status),
         accepted=accepted is not None and accepted.turn == dispatch.turn,
         complete=dispatch.completed_at is not None,
-        checking=checked is not None,
-        left=(checked.id, checked.judged_at) if checked is not None and is_left else None,
+        checking=handoffs.checking(connection, dispatch_id) is not None,
         asked=_asked(connection, None if last is None else last.escalation_id),
         refusal=last.told or "it was refused" if is_refused and last is not None else None,
         over=over,

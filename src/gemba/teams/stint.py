@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from gemba import clock
 from gemba.action import Nothing
+from gemba.escalations import handoff_flows
 from gemba.event import Filter
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
@@ -86,11 +87,13 @@ def stop(tx: Transaction, session_ids: list[str]) -> None:
 
 
 def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:
-    """Whether a turn is over, or its claim."""
+    """Whether a turn is over, or its claim, or what was handed over is left to the stint to check."""
     row = store.find_task(connection, run_id, task_id)
     if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
         return True
     last = attempts.latest(connection, run_id, task_id)
     if last is None:
+        return True
+    if handoff_flows.left_of(connection, last.dispatch_id) is not None:
         return True
     return standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn)) is not None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, bindparam, select, update
 
 from gemba import typed
 from gemba.errors import Conflict, NotFound
@@ -72,8 +72,13 @@ def change_run(tx: Transaction, id: str, **values: Any) -> None:
 # ---- tasks -----------------------------------------------------------------------------------------------------------
 
 
+# Made once: to make it takes longer than to run it, and a turn does so many times.
+_task = select(tasks).where(tasks.c.run_id == bindparam("run_id"), tasks.c.id == bindparam("id"))
+_task_locked = _task.with_for_update()
+
+
 def find_task(connection: Connection, run_id: str, id: str) -> Row[Any] | None:
-    return connection.execute(select(tasks).where(tasks.c.run_id == run_id, tasks.c.id == id)).first()
+    return connection.execute(_task, {"run_id": run_id, "id": id}).first()
 
 
 def get_task(connection: Connection, run_id: str, id: str) -> Row[Any]:
@@ -84,8 +89,7 @@ def get_task(connection: Connection, run_id: str, id: str) -> Row[Any]:
 
 
 def lock_task(tx: Transaction, run_id: str, id: str) -> Row[Any]:
-    found = select(tasks).where(tasks.c.run_id == run_id, tasks.c.id == id).with_for_update()
-    row = tx.connection.execute(found).first()
+    row = tx.connection.execute(_task_locked, {"run_id": run_id, "id": id}).first()
     return get_task(tx.connection, run_id, id) if row is None else row
 
 
@@ -132,10 +136,10 @@ def move_task(
     values = {"reason": None, **values, "state": at.state, "waiting_for": at.waiting_for, "changed_at": tx.now}
     as_read = (tasks.c.state == row.state, tasks.c.fence == row.fence)
     this = update(tasks).where(tasks.c.run_id == row.run_id, tasks.c.id == row.id, *as_read)
-    if tx.connection.execute(this.values(values)).rowcount != 1:
+    moved = tx.connection.execute(this.values(values).returning(*tasks.c)).first()
+    if moved is None:
         found = get_task(tx.connection, row.run_id, row.id)
         raise Conflict(f"{row.id} is {found.state} meanwhile", code="changed_meanwhile", found=found.state)
-    moved = get_task(tx.connection, row.run_id, row.id)
     tell(tx, moved, event)
     return moved
 
@@ -158,8 +162,7 @@ def tell(tx: Transaction, row: Row[Any], event: str) -> None:
 def change_task(tx: Transaction, row: Row[Any], **values: Any) -> Row[Any]:
     """Columns beside its state."""
     this = update(tasks).where(tasks.c.run_id == row.run_id, tasks.c.id == row.id)
-    tx.connection.execute(this.values(changed_at=tx.now, **values))
-    return get_task(tx.connection, row.run_id, row.id)
+    return tx.connection.execute(this.values(changed_at=tx.now, **values).returning(*tasks.c)).one()
 
 
 def is_held(row: Row[Any] | None, fence: int) -> bool:
