@@ -150,8 +150,7 @@ def _with_session(tx: Transaction, turn: Turn) -> Turn:
     if dispatch is None or turn.aside:
         return turn
     if turn.session_id not in (None, dispatch.session_id):
-        dispatches.save(tx, dispatch, dispatches.progress_of(dispatch), session_id=turn.session_id)
-        dispatch = dispatches.get_locked(tx, dispatch.id)
+        dispatch = dispatches.save(tx, dispatch, dispatches.progress_of(dispatch), session_id=turn.session_id)
     return turn._replace(dispatch=dispatch, session_id=turn.session_id or dispatch.session_id)
 
 

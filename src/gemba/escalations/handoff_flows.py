@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import structlog
@@ -85,13 +85,12 @@ class HandoffFlows:
             return {"checks": [], "trouble": f"it could not be checked: {error.__class__.__name__}"}
 
     def _checks(self, id: str) -> list[Check]:
+        self._take_in()
         with self._database.read() as connection:
             row = handoffs.get(connection, id)
             dispatch = dispatches.get(connection, row.dispatch_id)
-        if dispatch.origin != self._origin:
-            raise Elsewhere(f"handoff {id} can only be checked in the home that dispatched the work")
-        self._take_in()
-        with self._database.read() as connection:
+            if dispatch.origin != self._origin:
+                raise Elsewhere(f"handoff {id} can only be checked in the home that dispatched the work")
             uses = _tool_uses(connection, row, dispatch)
         envelope, policy = handoffs.document_of(row) or {}, dispatches.policy_of(dispatch)
         may_run = allowed_by(policy, envelope, workspace_rules(self._root))
@@ -110,10 +109,17 @@ def settle(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> bool:
     return conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
 
 
-def left_of(connection: Connection, dispatch_id: str) -> tuple[str, int] | None:
-    """The handoff of a dispatch whose check is left to whoever waits for it, and when it was judged: its flow rests."""
+class Left(NamedTuple):
+    """A handoff, as it was judged at a moment."""
+
+    id: str
+    since: int
+
+
+def left_of(connection: Connection, dispatch_id: str) -> Left | None:
+    """The handoff of a dispatch whose check is left to whoever waits for it: its flow rests."""
     row = handoffs.checking(connection, dispatch_id)
-    return (row.id, row.judged_at) if row is not None and wanted.is_resting(connection, flow_of(row)) else None
+    return Left(row.id, row.judged_at) if row is not None and wanted.is_resting(connection, flow_of(row)) else None
 
 
 def _waits(connection: Connection, id: str, since: int) -> bool:

@@ -118,13 +118,14 @@ class Flow:
     async def follow(
         self,
         refs: str | Sequence[str],
-        over: Callable[..., bool],
+        over: Callable[..., Any],
         effect: Callable[..., T],
         *args: Any,
         since: int,
         due: int | None,
     ) -> T:
-        """Wait as `until` does, then a blocking effect at once, `effect(*args, in_time)`; one step.
+        """Wait as `until` does, then a blocking effect at once, `effect(*args, found)`, with what `over` said, or None
+        where the moment has come before; one step.
 
         What is taken up again waits again and does it again, so both look at what they find. A run that another
         process has taken over while it waited does nothing any more.
@@ -132,11 +133,18 @@ class Flow:
 
         async def wait_and_do() -> T:
             still_ours = steps.check_owner()
-            in_time = await self._wait(refs, over, args, since, due)
+            found: Any = None
+
+            def look(connection: Connection) -> bool:
+                nonlocal found
+                found = over(connection, *args)
+                return bool(found)
+
+            in_time = await self._wait(refs, look, (), since, due)
 
             def run() -> T:
                 still_ours()
-                return effect(*args, in_time)
+                return effect(*args, found if in_time else None)
 
             return await asyncio.get_running_loop().run_in_executor(self._effects, run)
 

@@ -162,6 +162,10 @@ def get(connection: Connection, id: str) -> Row[Any]:
     return rows.get(connection, dispatches, id, "dispatch")
 
 
+def find_locked(tx: Transaction, id: str) -> Row[Any] | None:
+    return rows.find_locked(tx, dispatches, id)
+
+
 def get_locked(tx: Transaction, id: str) -> Row[Any]:
     return rows.get_locked(tx, dispatches, id, "dispatch")
 
@@ -228,11 +232,12 @@ def _view(row: Row[Any], envelope: InputEnvelope | None) -> Dispatch:
 # ---- moving ----------------------------------------------------------------------------------------------------------
 
 
-def save(tx: Transaction, row: Row[Any], progress: Progress, **changes: Any) -> None:
-    """Write where a dispatch stands now, and other columns with it; `repairs` is given as lists of codes."""
+def save(tx: Transaction, row: Row[Any], progress: Progress, **changes: Any) -> Row[Any]:
+    """Write where a dispatch stands now, and other columns with it; `repairs` is given as lists of codes. The row as it
+    is then."""
     if "repairs" in changes:
         changes["repairs"] = msgspec.json.encode(changes["repairs"]).decode()
-    _write(tx, row, {"status": progress.status, "in_progress": progress.in_progress, **changes})
+    return _write(tx, row, {"status": progress.status, "in_progress": progress.in_progress, **changes})
 
 
 def start_turn(tx: Transaction, row: Row[Any], *, by_person: bool, reason: str = "") -> None:
@@ -243,14 +248,15 @@ def start_turn(tx: Transaction, row: Row[Any], *, by_person: bool, reason: str =
     _lay_down(tx, row)
 
 
-def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str = "") -> None:
+def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str = "") -> Row[Any]:
     as_read = (
         dispatches.c.status.is_not_distinct_from(row.status),
         dispatches.c.in_progress == row.in_progress,
         dispatches.c.turn == row.turn,
     )
     statement = update_of(dispatches).where(dispatches.c.id == row.id, *as_read)
-    if tx.connection.execute(statement.values(changed_at=tx.now, **values)).rowcount != 1:
+    moved = statement.values(changed_at=tx.now, **values).returning(*dispatches.c)
+    if (written := tx.connection.execute(moved).first()) is None:
         found = get(tx.connection, row.id)
         raise Conflict(
             f"the dispatch is {found.status or 'without a status'} in its turn {found.turn} meanwhile",
@@ -261,6 +267,7 @@ def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str =
     if reason:
         said["reason"] = reason
     tx.emit(Draft("dispatch.moved", said, values.get("session_id", row.session_id), row.id))
+    return written
 
 
 # ---- its files -------------------------------------------------------------------------------------------------------

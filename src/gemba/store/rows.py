@@ -47,9 +47,14 @@ def get(connection: Connection, table: Table, id: str, noun: str) -> Row[Any]:
     return row
 
 
-def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+def find_locked(tx: Transaction, table: Table, id: str) -> Row[Any] | None:
     """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
-    row = tx.connection.execute(_by_id_locked(table), {"id": id}).first()
+    return tx.connection.execute(_by_id_locked(table), {"id": id}).first()
+
+
+def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+    """The same of one that has to be there."""
+    row = find_locked(tx, table, id)
     return get(tx.connection, table, id, noun) if row is None else row
 
 

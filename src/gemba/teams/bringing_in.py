@@ -113,7 +113,7 @@ class BringingIn:
         published = publish(tx, row.run_id, row, work.document, *collected, reviewer=by, before=before)
         found = published.state.key_findings
         words = f"{row.id}: {found[0]}" if found else f"{row.id} reports"
-        bus.post(tx, row.run_id, row.owner, "state_update", words, published.state.as_data())
+        update = message.checked(row.owner, "state_update", words, published.state.as_data())
         reason = row.accepted
         if isinstance(merged, branches.Conflicts):
             reason = _put_conflict(tx, work.run, row, merged)
@@ -124,7 +124,7 @@ class BringingIn:
         at = merged.commit if isinstance(merged, branches.Merged) else None
         ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
         gaps.withdraw_cards(tx, row.run_id, f"{row.id} is done", row.id)
-        _tell_of_end(tx, ended)
+        _tell_of_end(tx, ended, update)
         discussing.ask_after_revision(tx, ended.task)
         return self._advance(tx, ended)
 
@@ -133,7 +133,7 @@ class BringingIn:
         run_id = ended.task.run_id
         claimed: list[Claim] = []
         if ended.ready or not finishing.finish_if_over(tx, run_id):
-            claimed = claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
+            claimed = claiming.claim_in(tx, ended.run, self._holder())
         if not _goes_on_in_session(tx.connection, ended.task):
             _leave(tx, ended.task.session_id)
         return claimed
@@ -196,15 +196,13 @@ def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches
     return f"its changes conflict with others' in {files}; {added.id} brings them in"
 
 
-def _tell_of_end(tx: Transaction, ended: graph.Ended) -> None:
-    """With what it lets begin."""
+def _tell_of_end(tx: Transaction, ended: graph.Ended, update: message.Message) -> None:
+    """What it reports, that it is done, and what that lets begin."""
     row = ended.task
     how = "done" if row.state == TaskState.COMPLETED else "done, with warnings"
     score = "" if row.score is None else f": {row.score:g} of 100"
     said = {"task_id": row.id, "score": row.score, "version": row.version}
-    told = [
-        message.checked(row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said, COORDINATOR)
-    ]
+    told = [update, message.checked(row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said)]
     for each in ended.ready:
         said = {"task_id": each.id}
         told.append(message.checked(COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner))

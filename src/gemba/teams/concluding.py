@@ -17,6 +17,7 @@ from gemba import clock
 from gemba.action import Nothing
 from gemba.errors import GembaError
 from gemba.escalations import handoff_flows
+from gemba.escalations.handoff_flows import Left
 from gemba.sessions import starting
 from gemba.store.database import REFUSALS, Database, Transaction
 from gemba.teams import attempts, deciding, standing, store
@@ -64,38 +65,38 @@ class Concluding:
             finally:
                 self._beginning.pop(claim, None)
 
-    def conclude(self, run_id: str, task_id: str, fence: int, in_time: bool) -> dict[str, Any]:
+    def conclude(self, run_id: str, task_id: str, fence: int, over: bool | Left | None) -> dict[str, Any]:
+        """With what ended the wait for it: None for its time."""
         claim = (run_id, task_id, fence)
+        if isinstance(over, Left) and self._is_submitted(claim, over):
+            return self._guarded(claim, lambda: self._verify(claim, submitted=True))
         with self._database.read() as connection:
             row = store.find_task(connection, run_id, task_id)
             last = attempts.latest(connection, run_id, task_id)
-            left = None if last is None else handoff_flows.left_of(connection, last.dispatch_id)
         if row is None or last is None or not store.is_held(row, fence):
             return OVER
         if row.state == TaskState.VERIFYING:
             return self._guarded(claim, lambda: self._verify(claim))
         if last.outcome == "sent_back":  # whoever kept that did not live to begin the next turn
             return self._guarded(claim, lambda: self._turns.again(*claim, ""))
-        if left is not None and self._is_submitted(claim, *left):
-            return self._guarded(claim, lambda: self._verify(claim, submitted=True))
         self._take_in()
         with self._database.read() as connection:
             found = standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
-        if found is None and in_time:
+        if found is None and over:
             return self._at(claim)
         if found is None:
             self._stop(str(row.session_id))
             found = Next("broken", words="its time was over")
         return self._guarded(claim, lambda: self._follow(claim, found))
 
-    def _is_submitted(self, claim: Claim, handoff_id: str, since: int) -> bool:
+    def _is_submitted(self, claim: Claim, left: Left) -> bool:
         """What was handed over is compared with the world. If that accepts it, the task is verified from then on, in
         the same transaction: whether it is."""
-        found = self._compare(handoff_id)
+        found = self._compare(left.id)
 
         def conclude(tx: Transaction) -> bool:
             row = deciding.held(tx, claim)  # locked before the dispatch is, as where a turn begins
-            is_accepted = handoff_flows.settle(tx, handoff_id, since, found)
+            is_accepted = handoff_flows.settle(tx, *left, found)
             if row is None or row.state != TaskState.RUNNING or not is_accepted:
                 return False
             store.move_task(tx, row, "submitted")

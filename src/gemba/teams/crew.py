@@ -38,7 +38,7 @@ STARTS = Filter(frozenset({"team.started", "team.changed"}))
 ACTOR = "team"
 _BEATS_A_LEASE = 3
 _SOON = 0.05
-_BETWEEN_ROUNDS = 0.1
+_TOGETHER = 0.2
 _AFTER_A_FAULT = 30.0
 _ANSWERABLE = (WaitingFor.APPROVAL, WaitingFor.INPUT, WaitingFor.BLOCKED)
 
@@ -65,11 +65,11 @@ class Crew:
             while True:
                 seen = hub.last
                 seconds, news = await patiently(self._round_or_rest, "team runs")
-                if news is NEWS:  # what one task's turn tells of comes within a moment
-                    await asyncio.sleep(_BETWEEN_ROUNDS)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
                         await hub.wait_for(seen, news)
+                        if news is NEWS:  # one thing follows on another: they are looked at together
+                            await asyncio.sleep(_TOGETHER)
         finally:
             beats.cancel()
 

@@ -14,7 +14,6 @@ from sqlalchemy import Row, insert, select, update
 
 from gemba.errors import Conflict
 from gemba.store.database import Transaction
-from gemba.store.lists import among
 from gemba.teams import store
 from gemba.teams.plan import TaskOptions
 from gemba.teams.tables import chains, edges, runs, tasks
@@ -26,9 +25,10 @@ S = TaskState
 
 
 class Ended(NamedTuple):
-    """A task that has ended, those that can begin now, and those that were skipped for it."""
+    """A task that has ended, its run then, those that can begin now, and those that were skipped for it."""
 
     task: Row[Any]
+    run: Row[Any]
     ready: list[Row[Any]]
     skipped: list[Row[Any]]
 
@@ -40,14 +40,17 @@ def end(tx: Transaction, row: Row[Any], event: str, **values: Any) -> Ended:
         ready, skipped = _free(tx, ended), []
     else:
         ready, skipped = [], list(_skip_behind(tx, ended))
-    _count(tx, row.run_id, -1 - len(skipped))
-    return Ended(ended, ready, skipped)
+    run = store.change_run_and_read(tx, row.run_id, unended=runs.c.unended - 1 - len(skipped))
+    return Ended(ended, run, ready, skipped)
 
 
 def _free(tx: Transaction, ended: Row[Any]) -> list[Row[Any]]:
-    behind = store.lock_dependents(tx, ended.run_id, ended.id)
-    freer = _count_blockers(tx, ended.run_id, [each.id for each in behind], -1)
-    ready = set(effects_of(ended.id, _facts(behind)).ready)
+    behind = select(edges.c.task).where(edges.c.run_id == ended.run_id, edges.c.blocker == ended.id)
+    mine = (tasks.c.run_id == ended.run_id, tasks.c.id.in_(behind))
+    fewer = update(tasks).where(*mine).values(open_blockers=tasks.c.open_blockers - 1).returning(*tasks.c)
+    freer = tx.connection.execute(fewer).all()
+    before = [Dependent(each.id, S(each.state), each.open_blockers + 1) for each in freer]
+    ready = set(effects_of(ended.id, before).ready)
     return sorted((each for each in freer if each.id in ready), key=lambda each: int(each.place))
 
 
@@ -212,15 +215,6 @@ def new_row(tx: Transaction, **values: Any) -> dict[str, Any]:
 def _count(tx: Transaction, run_id: str, more: int) -> None:
     if more:
         store.change_run(tx, run_id, unended=runs.c.unended + more)
-
-
-def _count_blockers(tx: Transaction, run_id: str, ids: Sequence[str], more: int) -> Sequence[Row[Any]]:
-    """The tasks as they are then."""
-    if not ids:
-        return []
-    mine = (tasks.c.run_id == run_id, among(tx.connection, tasks.c.id, ids))
-    counted = update(tasks).where(*mine).values(open_blockers=tasks.c.open_blockers + more)
-    return tx.connection.execute(counted.returning(*tasks.c)).all()
 
 
 def _set_blockers(tx: Transaction, row: Row[Any], many: int) -> None:

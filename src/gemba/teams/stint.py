@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from gemba import clock
 from gemba.action import Nothing
 from gemba.escalations import handoff_flows
+from gemba.escalations.handoff_flows import Left
 from gemba.event import Filter
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
@@ -86,14 +87,14 @@ def stop(tx: Transaction, session_ids: list[str]) -> None:
         starting.stop_session(tx, Nothing(), id=id)
 
 
-def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:
-    """Whether a turn is over, or its claim, or what was handed over is left to the stint to check."""
+def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool | Left:
+    """Whether a turn is over, or its claim; or what was handed over and is left to the stint to check."""
     row = store.find_task(connection, run_id, task_id)
     if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
         return True
     last = attempts.latest(connection, run_id, task_id)
     if last is None:
         return True
-    if handoff_flows.left_of(connection, last.dispatch_id) is not None:
-        return True
+    if (left := handoff_flows.left_of(connection, last.dispatch_id)) is not None:
+        return left
     return standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn)) is not None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, Update, bindparam, select, update
 
 from gemba import typed
 from gemba.errors import Conflict, NotFound
@@ -66,7 +66,15 @@ def move_run(tx: Transaction, run: Row[Any], event: str, **values: Any) -> Row[A
 
 
 def change_run(tx: Transaction, id: str, **values: Any) -> None:
-    tx.connection.execute(update(runs).where(runs.c.id == id).values(unwritten=True, **values))
+    tx.connection.execute(_changed(id, values))
+
+
+def change_run_and_read(tx: Transaction, id: str, **values: Any) -> Row[Any]:
+    return tx.connection.execute(_changed(id, values).returning(*runs.c)).one()
+
+
+def _changed(id: str, values: dict[str, Any]) -> Update:
+    return update(runs).where(runs.c.id == id).values(unwritten=True, **values)
 
 
 # ---- tasks -----------------------------------------------------------------------------------------------------------
