@@ -22,6 +22,7 @@ CHANNEL = "gemba_events"  # of PostgreSQL's NOTIFY
 
 
 _encode = msgspec.json.Encoder().encode
+_insert = insert(events)
 _take_ids = (
     update(counters)
     .where(counters.c.name == SEQUENCE)
@@ -52,7 +53,7 @@ def append(connection: Connection, at: int, drafts: Sequence[Draft], by: str = "
         }
         for number, draft in enumerate(drafts, first)
     ]
-    connection.execute(insert(events), rows)
+    connection.execute(_insert, rows)
     return [_event(row) for row in rows]
 
 

@@ -95,11 +95,18 @@ def before_of(connection: Connection, run_id: str, task_id: str, dispatch_id: st
 def change_latest(tx: Transaction, task: Row[Any], **values: Any) -> None:
     """Lists and objects as JSON."""
     encoded = {name: _encoded(value) for name, value in values.items()}
-    others = attempts.alias()
-    mine = (others.c.run_id == task.run_id, others.c.task_id == task.id)
-    last = select(func.max(others.c.number)).where(*mine).scalar_subquery()
-    this = (attempts.c.run_id == task.run_id, attempts.c.task_id == task.id, attempts.c.number == last)
-    tx.connection.execute(update(attempts).where(*this).values(encoded))
+    tx.connection.execute(_change_latest, {"its_run": task.run_id, "its_task": task.id, **encoded})
+
+
+_others = attempts.alias()
+_last = select(func.max(_others.c.number)).where(
+    _others.c.run_id == bindparam("its_run"), _others.c.task_id == bindparam("its_task")
+)
+_change_latest = update(attempts).where(
+    attempts.c.run_id == bindparam("its_run"),
+    attempts.c.task_id == bindparam("its_task"),
+    attempts.c.number == _last.scalar_subquery(),
+)
 
 
 def _encoded(value: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from gemba.errors import Conflict
 from gemba.store.database import Transaction
@@ -40,15 +40,22 @@ def end(tx: Transaction, row: Row[Any], event: str, **values: Any) -> Ended:
         ready, skipped = _free(tx, ended), []
     else:
         ready, skipped = [], list(_skip_behind(tx, ended))
-    run = store.change_run_and_read(tx, row.run_id, unended=runs.c.unended - 1 - len(skipped))
+    run = store.count_ended(tx, row.run_id, 1 + len(skipped))
     return Ended(ended, run, ready, skipped)
 
 
+# Made once: to make it takes longer than to run it.
+_behind = select(edges.c.task).where(edges.c.run_id == bindparam("its_run"), edges.c.blocker == bindparam("ended"))
+_fewer_blockers = (
+    update(tasks)
+    .where(tasks.c.run_id == bindparam("its_run"), tasks.c.id.in_(_behind))
+    .values(open_blockers=tasks.c.open_blockers - 1)
+    .returning(tasks)
+)
+
+
 def _free(tx: Transaction, ended: Row[Any]) -> list[Row[Any]]:
-    behind = select(edges.c.task).where(edges.c.run_id == ended.run_id, edges.c.blocker == ended.id)
-    mine = (tasks.c.run_id == ended.run_id, tasks.c.id.in_(behind))
-    fewer = update(tasks).where(*mine).values(open_blockers=tasks.c.open_blockers - 1).returning(*tasks.c)
-    freer = tx.connection.execute(fewer).all()
+    freer = tx.connection.execute(_fewer_blockers, {"its_run": ended.run_id, "ended": ended.id}).all()
     before = [Dependent(each.id, S(each.state), each.open_blockers + 1) for each in freer]
     ready = set(effects_of(ended.id, before).ready)
     return sorted((each for each in freer if each.id in ready), key=lambda each: int(each.place))
