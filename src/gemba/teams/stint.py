@@ -1,6 +1,7 @@
 """One claim of a task, from its beginning to where somebody else has to go on: a durable flow.
 
-    begin a turn → wait till it is over → what follows: the gate, a person, another turn, an error
+    begin a turn → wait till it is over, or handed over → what follows: the check of what was handed over and the gate,
+                   a person, another turn, an error
                  → when its work is in and its session over: its worktree goes
 
 Each step may be repeated after a kill: it looks where the task stands, under the number of its claim, before it does
