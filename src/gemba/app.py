@@ -196,6 +196,7 @@ class App:
             "dispatch_guards": [holds.refuse_work],
             "session_guards": [holds.refuse_session],
             "turn_keepers": [deciding.keeps_turn],
+            "turn_checkers": [deciding.checks_turn],
             "cards": {**holding.CARDS, **sprint_cards.CARDS, **team_cards.CARDS},
             "caps": settings.caps,
         }
@@ -209,7 +210,9 @@ class App:
             team_plan.SKILL.id: proposing.expert_of(workspace.root),
         }
         lease = settings.teams.lease_seconds * clock.SECOND
-        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in)
+        self.handoff_flows = handoff_flows.HandoffFlows(database, self.origin, workspace.root, take_in)
+        compare = self.handoff_flows.compare
+        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in, compare)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)
@@ -333,13 +336,11 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        root = self.workspace.root
-        checks = handoff_flows.HandoffFlows(self.database, self.origin, root, lambda: self.ingest.drain())
         table = {
             **flows.table,
             **approval_flows.TABLE,
             **handoff_frames.TABLE,
-            **checks.table,
+            **self.handoff_flows.table,
             **self.consult_flows.table,
             **self.teams.table,
         }

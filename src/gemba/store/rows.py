@@ -6,9 +6,10 @@ Called by the modules that own a table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Table, func, select, tuple_
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, bindparam, func, select, tuple_
 
 from gemba.errors import NotFound
 from gemba.store.database import Transaction
@@ -22,8 +23,21 @@ class Page(NamedTuple):
     next: Place | None  # before which the next page starts
 
 
+# To make a statement takes longer than to run one as small as these.
+
+
+@cache
+def _by_id(table: Table) -> Select[Any]:
+    return select(table).where(table.c.id == bindparam("id"))
+
+
+@cache
+def _by_id_locked(table: Table) -> Select[Any]:
+    return _by_id(table).with_for_update()
+
+
 def find(connection: Connection, table: Table, id: str) -> Row[Any] | None:
-    return connection.execute(select(table).where(table.c.id == id)).first()
+    return connection.execute(_by_id(table), {"id": id}).first()
 
 
 def get(connection: Connection, table: Table, id: str, noun: str) -> Row[Any]:
@@ -33,9 +47,14 @@ def get(connection: Connection, table: Table, id: str, noun: str) -> Row[Any]:
     return row
 
 
-def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+def find_locked(tx: Transaction, table: Table, id: str) -> Row[Any] | None:
     """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
-    row = tx.connection.execute(select(table).where(table.c.id == id).with_for_update()).first()
+    return tx.connection.execute(_by_id_locked(table), {"id": id}).first()
+
+
+def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+    """The same of one that has to be there."""
+    row = find_locked(tx, table, id)
     return get(tx.connection, table, id, noun) if row is None else row
 
 
