@@ -1,4 +1,4 @@
-"""The floor over the API and at a terminal, on both databases: what needs somebody, what runs, what is next, what it cost."""
+"""The floor over the API and at a terminal: what needs somebody, what runs, what is next, what it cost."""
 
 import json
 from collections.abc import Callable

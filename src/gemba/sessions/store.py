@@ -276,7 +276,9 @@ def list_sessions(
     return view_all(connection, connection.execute(query).all(), asks)
 
 
-def view_all(connection: Connection, found: Sequence[Row[Any]], asks: Mapping[str, Asks] = _NO_ASKS) -> list[SessionView]:
+def view_all(
+    connection: Connection, found: Sequence[Row[Any]], asks: Mapping[str, Asks] = _NO_ASKS
+) -> list[SessionView]:
     """These rows as they are shown."""
     started = runs.of_sessions(connection, [row.id for row in found])
     return [_view(row, asks.get(row.id), started.get(row.id)) for row in found]
