@@ -206,8 +206,8 @@ def test_the_terminal_shows_the_same_floor(operator: Operator) -> None:
 
     for words in (
         "Needs you: 1",
-        "   1 stop an agent, the oldest for ",
-        "Running: 2 (1 need you)",
+        "    1 ask stops an agent, for ",
+        "Running: 2 (1 waiting for you)",
         "worker-2 working for ",
         "painting",
         "Ready: 1",

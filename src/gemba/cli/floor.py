@@ -12,16 +12,17 @@ from gemba.cli.show import age, json_option, labelled, print_json
 from gemba.cli.team_text import DONE
 from gemba.text import one_line, showable
 
-_WAYS = (
-    ("blocking", "stop an agent", "gemba inbox"),
-    ("advisory", "only ask", "gemba inbox"),
-    ("approvals", "of these are commands to approve", "gemba approval"),
-    ("proposed", "of these want a second person", "gemba inbox"),
-    ("undelivered", "replies did not arrive", "gemba inbox"),
-    ("memories", "suggested to be remembered", "gemba memory"),
-    ("advice", "consults with advice to apply", "gemba consult list"),
-    ("plans", "team runs planned, not started", "gemba team"),
-)
+# name → (one, several, the command that shows them)
+_WAYS = {
+    "blocking": ("ask stops an agent", "asks stop agents", "gemba inbox"),
+    "advisory": ("ask can wait", "asks can wait", "gemba inbox"),
+    "approvals": ("of these is a command to approve", "of these are commands to approve", "gemba approval"),
+    "proposed": ("of these wants a second person", "of these want a second person", "gemba inbox"),
+    "undelivered": ("answer did not arrive", "answers did not arrive", "gemba inbox"),
+    "memories": ("suggestion to remember", "suggestions to remember", "gemba memory"),
+    "advice": ("consult with advice to apply", "consults with advice to apply", "gemba consult list"),
+    "plans": ("team run to start", "team runs to start", "gemba team"),
+}
 _FIRST_STEPS = (
     'gemba-ask --kind question --role coach --text "Tea or coffee?"   an agent asks',
     'gemba session start --agent builtin "run: make test"   an agent is started',
@@ -59,9 +60,9 @@ def command(folder: str | None, as_json: bool) -> None:
 
 def _parts(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     needs, running, teams, ready = found["needs"], found["running"], found["teams"], found["ready"]
-    waiting = [line for name, words, way in _WAYS for line in _need(needs[name], words, way)]
+    waiting = [line for name in _WAYS for line in _need(name, needs[name])]
     yield f"Needs you: {needs['total'] or 'nothing'}", waiting or ["    Nobody waits for you."]
-    more = f" ({running['needs_you']} need you)" if running["needs_you"] else ""
+    more = f" ({running['needs_you']} waiting for you)" if running["needs_you"] else ""
     yield f"Running: {running['total']}{more}", _sessions(running)
     if teams["total"]:
         runs = [line for run in teams["runs"] for line in _run(run)]
@@ -71,10 +72,15 @@ def _parts(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     yield "Today", _cost(found["cost"])
 
 
-def _need(part: dict[str, Any], words: str, way: str) -> list[str]:
-    if not part["many"]:
-        return []
-    return labelled(f"{part['many']:>4}", f"{words}, the oldest for {age(part['oldest_at'])}: {way}")
+def _need(name: str, part: dict[str, Any]) -> list[str]:
+    one, several, way = _WAYS[name]
+    if part["many"] == 1:
+        return labelled("1", f"{one}, for {age(part['oldest_at'])}: {way}")
+    return (
+        labelled(str(part["many"]), f"{several}, the oldest for {age(part['oldest_at'])}: {way}")
+        if part["many"]
+        else []
+    )
 
 
 def _sessions(running: dict[str, Any]) -> list[str]:
@@ -94,7 +100,7 @@ def _sessions(running: dict[str, Any]) -> list[str]:
 
 def _run(run: dict[str, Any]) -> list[str]:
     done = sum(run["states"].get(state, 0) for state in DONE)
-    waits = f", {run['waits_for_you']} wait for you" if run["waits_for_you"] else ""
+    waits = f", {run['waits_for_you']} waiting for you" if run["waits_for_you"] else ""
     told = f"{run['state']}, {done} of {run['tasks']} done{waits}: {one_line(run['text'], 80)}"
     return labelled(run["id"], told, whole=False)
 
