@@ -875,6 +875,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/floor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The floor: what needs the operator, what runs, what is next, what it cost */
+        get: operations["floor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/handoff/schema.json": {
         parameters: {
             query?: never;
@@ -3394,6 +3411,14 @@ export interface components {
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
         };
+        /**
+         * DayTokens
+         * @description What one day (UTC) took.
+         */
+        DayTokens: {
+            day: string;
+            tokens: number;
+        };
         /** Decision */
         Decision: {
             decision: string;
@@ -3645,6 +3670,115 @@ export interface components {
             lease_seconds?: number;
         };
         /**
+         * Floor
+         * @description The whole floor at one moment. `untouched`: no agent was heard of, and no work filed, ever.
+         */
+        Floor: {
+            needs: components["schemas"]["FloorNeeds"];
+            running: components["schemas"]["FloorSessions"];
+            teams: components["schemas"]["FloorRuns"];
+            ready: components["schemas"]["FloorReady"];
+            cost: components["schemas"]["FloorCost"];
+            phase: components["schemas"]["ProjectPhase"];
+            untouched: boolean;
+            as_of: number;
+        };
+        /**
+         * FloorAdvisors
+         * @description What all personas together spend today, in dollars.
+         */
+        FloorAdvisors: {
+            spent_dollars: number;
+            reserved_dollars: number;
+            day_dollars: number;
+        };
+        /**
+         * FloorCost
+         * @description What was used against what may be: today's turns, the last days' tokens (the oldest first), the sprint that runs,
+         *         the day's caps of personas, the hour's caps of the workspace.
+         */
+        FloorCost: {
+            today: components["schemas"]["UsageRow"] | null;
+            days: components["schemas"]["DayTokens"][];
+            sprint: components["schemas"]["Sprint"] | null;
+            advisors: components["schemas"]["FloorAdvisors"];
+            rates: components["schemas"]["HourlyRate"][];
+        };
+        /**
+         * FloorItem
+         * @description What should be done at this place, and why.
+         */
+        FloorItem: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            priority: number;
+            rank: number;
+            score: number;
+            reasons: string[];
+        };
+        /**
+         * FloorNeeds
+         * @description What wants the operator. `approvals` and `proposed`, answers to which a second person has to agree, are among the
+         *         `blocking` and `advisory` ones. `memories` are suggested by agents, `advice` are consults with lines to apply of
+         *         which none was, `plans` team runs that wait for their start. `total` counts each once.
+         */
+        FloorNeeds: {
+            total: number;
+            blocking: components["schemas"]["FloorWaiting"];
+            advisory: components["schemas"]["FloorWaiting"];
+            approvals: components["schemas"]["FloorWaiting"];
+            proposed: components["schemas"]["FloorWaiting"];
+            undelivered: components["schemas"]["FloorWaiting"];
+            memories: components["schemas"]["FloorWaiting"];
+            advice: components["schemas"]["FloorWaiting"];
+            plans: components["schemas"]["FloorWaiting"];
+            snoozed: number;
+        };
+        /**
+         * FloorReady
+         * @description What is ready: the best for whoever is free, of the first that are. `more` says that there is more than `total`
+         *         counts, `holds` why nothing is begun, and `auto` whether it is given to agents without a person.
+         */
+        FloorReady: {
+            items: components["schemas"]["FloorItem"][];
+            total: number;
+            more: boolean;
+            holds: components["schemas"]["DispatchHold"][];
+            auto: boolean;
+        };
+        /**
+         * FloorRuns
+         * @description Team runs that are not over, newest first.
+         */
+        FloorRuns: {
+            runs: components["schemas"]["RunSummary"][];
+            total: number;
+        };
+        /**
+         * FloorSessions
+         * @description The sessions that run: the first few, and how many there are. `failed` were heard of within a day; `items` has
+         *         the titles of what they say they work on, by id.
+         */
+        FloorSessions: {
+            sessions: components["schemas"]["SessionView"][];
+            total: number;
+            needs_you: number;
+            failed: number;
+            items: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * FloorWaiting
+         * @description How many wait, since when the oldest does, and its id.
+         */
+        FloorWaiting: {
+            many: number;
+            oldest_at: string | null;
+            oldest_id: string | null;
+        };
+        /**
          * Gate
          * @description Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree`, `role`, or `held`
          *         where nothing new is begun.
@@ -3861,6 +3995,16 @@ export interface components {
          * @enum {unknown}
          */
         HoldState: "fixed" | "held" | "lapsed" | "overridden" | "used";
+        /**
+         * HourlyRate
+         * @description What was taken within the hour, of a cap that the settings have.
+         */
+        HourlyRate: {
+            /** @enum {unknown} */
+            name: "tokens_per_hour" | "turns_per_hour";
+            taken: number;
+            most: number;
+        };
         /**
          * ImportItems
          * @description Issues in the shape of the `bd` tracker, and by issue the dependencies that stand apart from them.
@@ -8708,6 +8852,44 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    floor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Floor"];
                 };
             };
             /** @description Refused */
