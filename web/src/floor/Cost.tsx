@@ -21,7 +21,7 @@ export function Cost({ cost }: { cost: Floor["cost"] }) {
       <div className="floor-panel">
         <div className="floor-spent">
           <p>
-            <a className="floor-sum" {...linkTo("insights")}>
+            <a className="floor-sum" data-none={today === null || undefined} {...linkTo("insights")}>
               {today === null ? "0 tokens" : sumOf(today)}
             </a>
             <span className="floor-soft">{today === null ? "no turn has told what it took" : usedOf(today)}</span>

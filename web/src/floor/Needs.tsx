@@ -78,7 +78,7 @@ function Ask({ ask }: { ask: Escalation }) {
   const open = linkToOne("escalation", id);
   return (
     <li
-      className="row floor-row"
+      className="row floor-row floor-ask"
       tabIndex={-1}
       data-card-id={id}
       data-tone={urgency === "blocking" ? "hot" : undefined}
