@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from gemba.testing import retry_until
 from tests.browser.desk import Desk
@@ -14,6 +14,7 @@ from tests.browser.work import relate
 from tests.fixtures.remembered import suggest_in
 from tests.fixtures.servers import RunningServer
 
+PHONE_SIZE: ViewportSize = {"width": 390, "height": 844}
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> \u202egnp.exe"
 ASK = {"kind": "question", "role": "manager", "mode": "balanced"}
 
@@ -131,6 +132,9 @@ def test_an_empty_floor_says_how_to_begin_and_fills_by_itself(desk: Desk, axe: C
     desk.open("/")
     expect(page.get_by_role("heading", name="Nothing happens on this floor yet")).to_be_visible()
     assert findings("empty floor", page, axe) == []
+    page.set_viewport_size(PHONE_SIZE)
+    # What is too long in a command is scrolled within it.
+    assert [one for one in too_wide(desk) if not one.startswith("<code")] == []
 
     desk.server.append("GembaAsk", {**ASK, "text": "Tea or coffee?"}, "try")
 
