@@ -50,6 +50,9 @@ def main() -> None:
         for theme in THEMES:
             ending = "-dark.png" if theme == "dark" else ".png"
             with opened(browser, told["address"], theme) as page:
+                page.get_by_role("link", name="Floor").first.click()
+                expect(page.get_by_role("region", name="Team runs")).to_be_visible()
+                picture(page, IMAGES / f"floor{ending}")
                 page.set_viewport_size(TEAM)
                 page.get_by_role("link", name="Teams").first.click()
                 page.get_by_role("link", name="Investigate how prices").first.click()
@@ -100,6 +103,7 @@ def opened(browser: Browser, address: str, theme: Literal["light", "dark"]) -> I
         page = context.new_page()
         page.goto(address)
         expect(page.locator(".connection")).to_contain_text("Live")
+        page.get_by_role("link", name="Inbox").first.click()
         expect(page.locator(".card").first).to_be_visible()
         page.evaluate("document.fonts.ready")
         yield page

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, func, select, tuple_
 
+from gemba import clock
+from gemba.sprints.burn_down import name_of
 from gemba.sprints.tables import sprints, sums
 from gemba.store.lists import among
 from gemba.work.items import find_many
@@ -57,6 +59,22 @@ def first_day(connection: Connection) -> str | None:
     """Since when usage is counted: the day of the first turn that told."""
     day: str | None = connection.execute(select(func.min(sums.c.key)).where(sums.c.kind == "day")).scalar()
     return day
+
+
+class DayTokens(msgspec.Struct, frozen=True):
+    """What one day (UTC) took."""
+
+    day: str
+    tokens: int
+
+
+def last_days(connection: Connection, days: int, now: int) -> list[DayTokens]:
+    """Today and the days before it, the oldest first, also those on which nothing was used."""
+    last = now // clock.DAY
+    names = [name_of(day) for day in range(last - days + 1, last + 1)]
+    query = select(sums.c.key, sums.c.tokens).where(sums.c.kind == "day", sums.c.key >= names[0])
+    used: dict[str, int] = dict(connection.execute(query).all())
+    return [DayTokens(name, used.get(name, 0)) for name in names]
 
 
 def find_usage(connection: Connection, by: By, key: str) -> UsageRow | None:

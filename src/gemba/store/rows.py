@@ -17,6 +17,14 @@ from gemba.store.database import Transaction
 Place = tuple[int, str]  # of a row in a list: its time and its id
 
 
+class Waiting(NamedTuple):
+    """How many rows wait for something, and the one that has done so longest."""
+
+    many: int
+    at: int | None = None
+    id: str | None = None
+
+
 class Page(NamedTuple):
     rows: Sequence[Row[Any]]
     total: int  # of all pages
@@ -76,6 +84,14 @@ def newest(
     rows = connection.execute(query.limit(limit + 1)).all()
     page = rows[:limit]
     return Page(page, total, (page[-1]._mapping[at], page[-1].id) if len(rows) > limit else None)
+
+
+def waiting(connection: Connection, at: Column[int], *chosen: ColumnElement[bool]) -> Waiting:
+    """Of the table that has the column `at`: how many of these there are, and the oldest of them."""
+    id = at.table.c.id
+    many = connection.execute(select(func.count()).select_from(at.table).where(*chosen)).scalar_one()
+    first = connection.execute(select(at, id).where(*chosen).order_by(at, id).limit(1)).first() if many else None
+    return Waiting(many) if first is None else Waiting(many, first[0], first[1])
 
 
 def latest(

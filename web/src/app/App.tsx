@@ -38,6 +38,7 @@ const PersonaInsightsScreen = lazyScreen(
 );
 
 const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode> = {
+  floor: lazyScreen("Floor", async () => (await import("../floor/FloorScreen")).FloorScreen),
   inbox: InboxScreen,
   sessions: SessionsScreen,
   coach: CoachScreen,
@@ -76,7 +77,7 @@ function NoSuchScreen() {
   return (
     <EmptyState title="There is nothing at this address">
       <p>
-        <a {...linkTo("inbox")}>Go to the inbox</a>
+        <a {...linkTo("floor")}>Go to the floor</a>
       </p>
     </EmptyState>
   );

@@ -58,7 +58,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         Skip to the content
       </a>
       <header className="frame-head">
-        <a className="brand" {...linkTo("inbox")}>
+        <a className="brand" {...linkTo("floor")}>
           <Mark />
           <span>
             Gemba

@@ -15,6 +15,7 @@ export interface Badge {
 }
 
 const ICONS: Record<RouteName, IconName> = {
+  floor: "floor",
   inbox: "inbox",
   sessions: "terminal",
   coach: "coach",

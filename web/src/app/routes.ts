@@ -20,7 +20,8 @@ export const GROUPS = { waiting: "Waiting", plan: "Plan", record: "Record", setu
 export type GroupName = keyof typeof GROUPS;
 
 export const ROUTES = {
-  inbox: { path: "/", title: "Inbox", key: "i", group: "waiting" },
+  floor: { path: "/", title: "Floor", key: "g", group: "waiting" },
+  inbox: { path: "/inbox", title: "Inbox", key: "i", group: "waiting" },
   sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },

@@ -29,7 +29,11 @@ export function useGlobalKeys(showHelp: () => void, showPanel: () => void): void
       const route = (Object.keys(ROUTES) as RouteName[]).find((name) => ROUTES[name].key === event.key);
       if (event.key === "?") onHelp();
       else if (event.key === "/") goToSearch();
-      else if (afterG && route !== undefined) goToScreen(route);
+      else if (afterG && route !== undefined) {
+        // One of the screens has the letter itself: it is not the beginning of the next pair.
+        pressedG.current = 0;
+        goToScreen(route);
+      }
       else if (event.key === "q") onPanel();
       else return;
       event.preventDefault();

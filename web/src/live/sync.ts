@@ -19,6 +19,7 @@ import {
 } from "../api/queries";
 import { consultQuery, consultsQuery } from "../api/consult-queries";
 import { AUTO } from "../api/auto-queries";
+import { FLOOR } from "../api/floor-queries";
 import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
 import { PERSONAS, PHASES } from "../api/persona-queries";
@@ -41,6 +42,10 @@ const BURST_WINDOW = 60;
 const MANY = 6;
 const SIDE_WINDOW = 1_000;
 const TEAM_WINDOW = 120;
+const FLOOR_WINDOW = 400;
+/** What something on the floor depends on. */
+const ON_THE_FLOOR =
+  /^(escalation|session|user_message|run\.|memory|item|sprint|usage_reported|phase|consult|auto\.switched|team\.(?!message|learned))/;
 const RUN_EVENTS = new Set([
   ...["input.wanted", "input.changed", "session_transition", "run.ended", "turn_ended"],
   ...["worktree.changed", "worktree.released", "transcript.removed"],
@@ -78,6 +83,11 @@ const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
   await Promise.all([...keys].map(refresh));
 });
 
+/** One read for all that happened meanwhile, and only while somebody looks at it. */
+const changedFloor = coalesce<readonly unknown[]>(FLOOR_WINDOW, async (keys) => {
+  await Promise.all([...keys].map(refresh));
+});
+
 /** Together, so that those that came together find their places among each other before they are shown. */
 async function readAndPlace(ids: string[]): Promise<void> {
   try {
@@ -94,6 +104,7 @@ function apply(message: Message): void {
     void queryClient.invalidateQueries();
     return;
   }
+  if (ON_THE_FLOOR.test(message.event)) changedFloor(FLOOR);
   const { ref, session_id, payload } = JSON.parse(message.data) as ServerEvent;
   if (message.event === "escalation.reminded") announce(`Reminder: ${plainText(session_id ?? "an agent")} still waits`);
   if (/^(auto|item|run|dispatch)\.|^session/.test(message.event)) changedSides(AUTO);
