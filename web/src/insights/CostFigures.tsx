@@ -14,7 +14,7 @@ export function CostFigures({ insights, unit }: { insights: Insights; unit: Unit
   const { epics, personas } = insights;
   return (
     <>
-      <DayFigure plot={COST_PLOT[unit]} insights={insights} />
+      <DayFigure plot={COST_PLOT[unit]} insights={insights} wide />
       {epics.rows.length === 0 ? (
         <Figure
           id="epics"

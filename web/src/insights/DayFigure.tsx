@@ -9,14 +9,20 @@ import { Legend } from "../plots/Legend";
 import { Lines } from "../plots/Lines";
 import { mostOf, sayDay, type DaysPlot } from "./day-plots";
 
-export function DayFigure({ plot, insights }: { plot: DaysPlot; insights: Insights }) {
+interface Props {
+  plot: DaysPlot;
+  insights: Insights;
+  wide?: boolean;
+}
+
+export function DayFigure({ plot, insights, wide = false }: Props) {
   const { id, title, kind, parts } = plot;
-  if (plot.isEmpty(insights)) return <Figure id={id} title={title} words={plot.lesson} />;
+  if (plot.isEmpty(insights)) return <Figure id={id} title={title} words={plot.lesson} wide={wide} />;
   const { days } = insights;
   const finding = plot.finding(insights);
   const drawn = parts.map(({ name, valueOf }, index) => ({ part: index as Part, name, values: days.map(valueOf) }));
   return (
-    <Figure id={id} title={title} words={finding}>
+    <Figure id={id} title={title} words={finding} wide={wide}>
       <DayPlot
         label={`${title}. ${finding}`}
         count={days.length}

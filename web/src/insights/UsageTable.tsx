@@ -22,7 +22,7 @@ export function UsageTable() {
   return (
     <section className="section" aria-labelledby="section-usage">
       <h2 id="section-usage" className="section-title">
-        Usage since the beginning
+        Usage
         <span className="section-hint">
           {since === null ? "what turns took, the most first" : `what turns took since ${dayName(since)}, the most first`}
         </span>

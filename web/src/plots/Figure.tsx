@@ -6,12 +6,14 @@ interface Props {
   title: string;
   /** In a sentence, what it shows; or how something comes to be shown. */
   words: ReactNode;
+  /** Over the whole width, where others stand side by side. */
+  wide?: boolean;
   children?: ReactNode;
 }
 
-export function Figure({ id, title, words, children }: Props) {
+export function Figure({ id, title, words, wide = false, children }: Props) {
   return (
-    <figure className="plot-figure" aria-labelledby={`plot-${id}`}>
+    <figure className={wide ? "plot-figure wide" : "plot-figure"} aria-labelledby={`plot-${id}`}>
       <h3 id={`plot-${id}`}>{title}</h3>
       <p className="plot-words">{words}</p>
       {children}
