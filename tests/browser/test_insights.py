@@ -25,26 +25,28 @@ def days_ago(many: int) -> str:
     return (datetime.now(UTC) - timedelta(days=many)).isoformat()
 
 
-def item(server: RunningServer, title: str, **facts: Any) -> str:
-    answer = server.request("POST", "/api/work-items", {"item": {"title": title, **facts}})
+def make(server: RunningServer, path: str, body: dict[str, Any]) -> str:
+    """Something new; its id."""
+    answer = server.request("POST", path, body)
     assert answer.status == 201, answer
     return str(answer.json["id"])
 
 
 def happen(server: RunningServer, title: str = "Search") -> None:
     """Some of everything that is plotted: asks of today, turns of the last days, advice, a sprint that runs."""
-    epic = item(server, title, kind="epic")
+    epic = make(server, "/api/work-items", {"item": {"title": title, "kind": "epic"}})
     body = {"title": title, "token_budget": 100_000, "item_ids": [epic], "ends_at": "2199-01-01T00:00:00Z"}
-    sprint = server.post("/api/sprints", body)["id"]
+    sprint = make(server, "/api/sprints", body)
     server.post(f"/api/sprints/{sprint}/start", {})
     server.append("GembaState", {"state": "working", "bead_id": epic}, "s-1")
     for ago, tokens in ((0, 4_000), (2, 1_000), (40, 500)):
         server.append("GembaUsage", {"input_tokens": tokens, "cost_usd": tokens / 1_000}, "s-1", ts=days_ago(ago))
-    advice = server.post(
+    advice = make(
+        server,
         "/api/consults",
         {"persona_id": "project-manager", "skill_id": "epic_order", "raw_input": order_input(candidate(epic))},
     )
-    server.append("GembaUsage", {"input_tokens": 200}, advice["id"])
+    server.append("GembaUsage", {"input_tokens": 200}, advice)
     server.post("/api/dispatches", {"goal": "do it"})
     asked = {"kind": "blocker", "role": "manager", "mode": "balanced"}
     first = server.append("GembaAsk", {**asked, "text": "Which port?"}, "s-1")
@@ -161,5 +163,5 @@ def test_plots_fit_a_phone(open_desk: Callable[..., Desk], sqlite_server: Runnin
     expect(phone.page.get_by_role("img", name="Cost by epic.")).to_be_visible()
 
     assert [one for one in too_wide(phone) if not one.startswith(("<t", "<caption"))] == []
-    pressed = [phone.page.locator(".choice label").first, phone.page.locator(".as-table summary").first]
+    pressed = [phone.page.locator(".segmented label").first, phone.page.locator(".as-table summary").first]
     assert [size(one) for one in pressed if size(one)[1] < FINGER] == []

@@ -116,7 +116,7 @@ interface ChoiceProps {
 /** One of a few, all in sight; arrow keys move between them. */
 function Choice({ label, name, value, choices, onChoose }: ChoiceProps) {
   return (
-    <fieldset className="choice">
+    <fieldset className="segmented">
       <legend>{label}</legend>
       {choices.map(([each, words]) => (
         <label key={each}>
