@@ -70,6 +70,7 @@ runs = Table(
     Column("cleared_at", BigInteger),  # what it printed is gone
     Index("runs_to_keep", "origin", "workspace", "ended_at"),
     Index("runs_by_type", "workspace", "agent_type", "created_at"),
+    Index("runs_by_age", "created_at"),
 )
 
 _agent = typed.decoder(Agent)

@@ -50,9 +50,9 @@ def list_usage(connection: Connection, by: By, limit: int, before: tuple[int, st
             query = query.where(tuple_(sums.c.tokens, sums.c.key) < before)
     found = connection.execute(query.limit(limit + 1)).all()
     page = found[:limit]
-    titles = _titles(connection, by, [row.key for row in page])
+    named = titles(connection, by, [row.key for row in page])
     following = (page[-1].tokens, page[-1].key) if len(found) > limit else None
-    return Page([view(row, titles.get(row.key)) for row in page], total, following)
+    return Page([view(row, named.get(row.key)) for row in page], total, following)
 
 
 def first_day(connection: Connection) -> str | None:
@@ -79,7 +79,7 @@ def last_days(connection: Connection, days: int, now: int) -> list[DayTokens]:
 
 def find_usage(connection: Connection, by: By, key: str) -> UsageRow | None:
     row = connection.execute(select(sums).where(sums.c.kind == by, sums.c.key == key)).first()
-    return None if row is None else view(row, _titles(connection, by, [key]).get(key))
+    return None if row is None else view(row, titles(connection, by, [key]).get(key))
 
 
 def view(row: Row[Any], title: str | None) -> UsageRow:
@@ -95,7 +95,8 @@ def view(row: Row[Any], title: str | None) -> UsageRow:
     )
 
 
-def _titles(connection: Connection, by: By, keys: list[str]) -> dict[str, str]:
+def titles(connection: Connection, by: By, keys: list[str]) -> dict[str, str]:
+    """What things are called that have a title."""
     if by in ("task", "epic"):
         return {id: row.title for id, row in find_many(connection, keys).items()}
     if by == "sprint":

@@ -968,7 +968,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last days: usage, dispatches, asks, times to answer, minutes that agents were blocked */
+        /** The last days: usage and its cost, dispatches, asks, times to see and to answer, blocked minutes */
         get: operations["insights"];
         put?: never;
         post?: never;
@@ -3587,6 +3587,17 @@ export interface components {
             message: string;
         };
         /**
+         * CostShares
+         * @description The most costly first, by dollars and then by tokens. `rest` is what `more` others took together, `none` what was
+         *         of none; all of it adds up to the total of the days.
+         */
+        CostShares: {
+            rows: components["schemas"]["UsageRow"][];
+            more: number;
+            rest: components["schemas"]["UsageRow"] | null;
+            none: components["schemas"]["UsageRow"] | null;
+        };
+        /**
          * CreateItem
          * @description A new item, with the relations that it has from the first.
          */
@@ -4184,25 +4195,56 @@ export interface components {
         InputState: "not_typed" | "read" | "typed" | "typing" | "waiting";
         /**
          * InsightDay
-         * @description One day (UTC). Times are in seconds, and null where nothing was answered.
+         * @description One day (UTC).
          */
         InsightDay: {
-            day: string;
             tokens: number;
             turns: number;
+            unpriced: number;
+            cost_usd_micros: number | null;
             dispatched: number;
             asked: number;
+            seen: number;
             answered: number;
+            by_default: number;
+            to_see_p50: number | null;
+            to_see_p90: number | null;
+            to_answer_p50: number | null;
+            to_answer_p90: number | null;
+            blocked_minutes: number;
+            day: string;
+        };
+        /**
+         * InsightFigures
+         * @description Times are in seconds, and null where nothing was seen or answered. A cost is null where no turn told one, and
+         *         short of the whole where some did not: `unpriced` is how many.
+         */
+        InsightFigures: {
+            tokens: number;
+            turns: number;
+            unpriced: number;
+            cost_usd_micros: number | null;
+            dispatched: number;
+            asked: number;
+            seen: number;
+            answered: number;
+            by_default: number;
+            to_see_p50: number | null;
+            to_see_p90: number | null;
             to_answer_p50: number | null;
             to_answer_p90: number | null;
             blocked_minutes: number;
         };
         /**
          * Insights
-         * @description Every day of the range, the oldest first, also those on which nothing happened.
+         * @description Every day of the range, the oldest first, also those on which nothing happened; all of it together; and who or
+         *         what the cost was for.
          */
         Insights: {
             days: components["schemas"]["InsightDay"][];
+            total: components["schemas"]["InsightFigures"];
+            epics: components["schemas"]["CostShares"];
+            personas: components["schemas"]["CostShares"];
             as_of: number;
         };
         /**
@@ -9827,6 +9869,7 @@ export interface operations {
             query?: {
                 persona_id?: string;
                 limit?: number;
+                days?: number;
             };
             header?: never;
             path?: never;

@@ -6,7 +6,6 @@ import { currentToken, onTokenChange } from "../api/token";
 import { AnsweredScreen } from "../answered/AnsweredScreen";
 import { ApprovalsScreen } from "../approvals/ApprovalsScreen";
 import { AssumptionsScreen } from "../assumptions/AssumptionsScreen";
-import { AttentionScreen } from "../attention/AttentionScreen";
 import { DispatchesScreen } from "../handoffs/DispatchesScreen";
 import { DispatchScreen } from "../handoffs/DispatchScreen";
 import { HandoffScreen } from "../handoffs/HandoffScreen";
@@ -58,7 +57,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   context: ContextScreen,
   rules: RulesScreen,
   policies: PoliciesScreen,
-  attention: AttentionScreen,
+  attention: lazyScreen("Attention", async () => (await import("../attention/AttentionScreen")).AttentionScreen),
   health: HealthScreen,
 };
 

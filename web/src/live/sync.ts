@@ -22,7 +22,7 @@ import { AUTO } from "../api/auto-queries";
 import { FLOOR } from "../api/floor-queries";
 import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
-import { PERSONAS, PHASES } from "../api/persona-queries";
+import { PERSONAS, PHASES, RECORD } from "../api/persona-queries";
 import { PLANNING } from "../api/planning-queries";
 import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
 import { followTeams, TEAMS } from "../api/team-queries";
@@ -125,12 +125,14 @@ function apply(message: Message): void {
     changedSides(PLANNING);
     changedSides(BACKLOG);
     followWork(ref, payload as WorkNews);
-    // What is finished is what burns down.
+    // What is finished is what burns down, and what rankings are compared with.
     changedSides(SPRINTS);
+    changedSides(RECORD);
   } else if (message.event.startsWith("consult")) {
     if (ref !== null) changedConsults(ref);
     changedSides(consultsQuery.queryKey);
     changedSides(PERSONAS);
+    changedSides(RECORD);
   } else if (message.event.startsWith("phase") || message.event.startsWith("purview")) {
     changedSides(PHASES);
   } else if (message.event.startsWith("sprint")) {
