@@ -45,7 +45,12 @@ def at_terminal(operator: Operator, *arguments: str, typed: str = "") -> tuple[i
     """The exit code of a command at a terminal, and what stands there afterwards."""
     terminal, side = pty.openpty()
     process = subprocess.Popen(
-        [BIN / "gemba", *arguments], cwd=operator.workspace, env=operator.environment, stdin=side, stdout=side, stderr=side
+        [BIN / "gemba", *arguments],
+        cwd=operator.workspace,
+        env=operator.environment,
+        stdin=side,
+        stdout=side,
+        stderr=side,
     )
     os.close(side)
     os.write(terminal, typed.encode())
@@ -223,7 +228,9 @@ def test_agents_are_found_with_their_versions_and_none_is_started(alone: Operato
     ]
     assert (told[0]["types"], told[0]["why_not"]) == (["claude-headless"], {"claude": "tmux is not on PATH"})
     assert (told[3]["path"], told[1]["path"]) == (None, str(path / "codex"))
-    assert "Agents: claude 2.1.325 (claude: tmux is not on PATH), codex 0.98.1, gemini; not on PATH: opencode\n" in shown
+    assert (
+        "Agents: claude 2.1.325 (claude: tmux is not on PATH), codex 0.98.1, gemini; not on PATH: opencode\n" in shown
+    )
     assert not (tmp_path / "started").exists()
 
 
@@ -301,7 +308,9 @@ if os.geteuid() != 0:  # who may read everything
 
 
 @pytest.mark.parametrize("name", [".gemba", ".gemba/personas"])
-def test_nothing_is_written_where_a_link_leads_out_of_the_repository(alone: Operator, tmp_path: Path, name: str) -> None:
+def test_nothing_is_written_where_a_link_leads_out_of_the_repository(
+    alone: Operator, tmp_path: Path, name: str
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     place = alone.workspace / name

@@ -90,7 +90,9 @@ def sheet(folder: str | None, file: str, strict: bool, prefer_file: bool, as_jso
 
 @command.command("md", short_help="Checklists in Markdown.")
 @click.argument("file", type=click.Path(allow_dash=True))
-@click.option("--plain", is_flag=True, help="Entries of a list without a box are open ones; so are lines of a todo.txt.")
+@click.option(
+    "--plain", is_flag=True, help="Entries of a list without a box are open ones; so are lines of a todo.txt."
+)
 @_options
 @click.pass_obj
 def checklist(folder: str | None, file: str, plain: bool, strict: bool, prefer_file: bool, as_json: bool) -> None:

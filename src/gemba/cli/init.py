@@ -178,7 +178,7 @@ class FirstRun:
             return f"Agents: none is on PATH ({missing}); the built-in one needs no model: gemba agents"
         startable = [name for client in self.clients if client.path is not None for name in client.types]
         line = f"Agents: {', '.join(here)}" + (f"; not on PATH: {missing}" if missing else "")
-        return line + (f"\n  gemba session start --agent {startable[0]} \"…\" gives one work" if startable else "")
+        return line + (f'\n  gemba session start --agent {startable[0]} "…" gives one work' if startable else "")
 
     def next_step(self) -> str:
         return self._gemba("open" if self._server_runs() else "serve")
