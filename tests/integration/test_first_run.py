@@ -1,4 +1,4 @@
-"""`gemba init` in repositories as they are: which agents and which work it finds, what it imports, what it leaves out."""
+"""`gemba init` in repositories as they are: which agents and work it finds, what it imports, what it leaves out."""
 
 import json
 import os

@@ -1,8 +1,8 @@
 """`gemba init`: make a repository a workspace, tell what is there already, and what comes next.
 
 Writes commented files and overwrites nothing. It finds out by itself which agents are installed and which work the
-repository has; all that it asks, and only at a terminal, is whether to import that. What was imported before is known by
-its ids: the same again changes nothing.
+repository has; all that it asks, and only at a terminal, is whether to import that. What was imported before is known
+by its ids: the same again changes nothing.
 """
 
 from __future__ import annotations

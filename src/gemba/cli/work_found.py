@@ -29,8 +29,8 @@ _MOST_BYTES = {"md": 4 * 1024 * 1024, "beads": 64 * 1024 * 1024}
 
 
 class Source(NamedTuple):
-    """Files with work in them, by their names from the top of the repository. `problem`: why nothing of them is offered,
-    for a file that `is_too_large` by us alone; `known` are the ids of those that are work items already."""
+    """Files with work in them, by their names from the top of the repository. `problem` says why nothing of them is
+    offered, `is_too_large` that `gemba import` would take it; `known` are the ids of those that are items already."""
 
     kind: Literal["beads", "md"]
     files: tuple[str, ...]
@@ -131,7 +131,7 @@ def _find_lists(root: Path, prefix: str) -> Iterator[Source]:
     seen: set[tuple[int, int]] = set()
     for place in _PLACES:
         try:
-            names = sorted(os.listdir(root / place))
+            names = sorted(entry.name for entry in (root / place).iterdir())
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -140,9 +140,11 @@ def _find_lists(root: Path, prefix: str) -> Iterator[Source]:
         for name in names:
             is_todo = name.lower() in _TODO
             path = root / place / name
-            if not (is_todo or name.lower() in _CHECKLISTS) or path.is_dir():
+            if not (is_todo or name.lower() in _CHECKLISTS):
                 continue
-            source = _read_list(root, os.path.join(place, name), prefix, is_todo)
+            source = _read_list(root, str(Path(place, name)), prefix, is_todo)
+            if source is None:
+                continue
             try:
                 found = path.stat()
             except OSError:  # the source says why
@@ -153,11 +155,14 @@ def _find_lists(root: Path, prefix: str) -> Iterator[Source]:
                 yield source
 
 
-def _read_list(root: Path, file: str, prefix: str, is_todo: bool) -> Source:
+def _read_list(root: Path, file: str, prefix: str, is_todo: bool) -> Source | None:
+    """None where it is a folder."""
     from gemba.work.interchange.checklist import read_checklist
 
     try:
         text = _read(root, file, "md")
+    except IsADirectoryError:
+        return None
     except (Invalid, Unusable, OSError) as error:
         return _left_out("md", (file,), error)
     work, plain = read_checklist(file, text, prefix), False
@@ -176,10 +181,16 @@ def _read(root: Path, file: str, kind: str) -> str:
         raise Invalid("it leads out of the repository", code="outside")
     # Whatever stands there meanwhile: nobody waits for a pipe, and no further link is followed.
     descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError
+        if not stat.S_ISREG(mode):
             raise Unusable("it is no regular file", code="not_a_file")
-        data = stream.read(most + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            data = stream.read(most + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > most:
         raise Invalid(f"it has more than {most:,} bytes", code="file_too_large")
     if b"\0" in data:
