@@ -363,3 +363,14 @@ def test_agents_that_are_wrong_are_told_and_the_rest_goes_on(alone: Operator) ->
 
     assert "agents.toml:2: " in told["agents_problem"]
     assert "\nagents.toml: " in alone.ok("init")
+
+
+def test_a_database_that_the_repository_names_is_not_talked_to_unasked(alone: Operator) -> None:
+    write(alone, "TODO.md", CHECKLIST)
+    write(alone, ".gemba/workspace.toml", '[store]\nurl = "postgresql://nobody@127.0.0.1:1/none"\n')
+
+    assert sources(alone)["TODO.md"]["new"] == 3
+    told = found(alone, "--import", code=1)
+
+    assert "database" in told["problem"]
+    assert told["sources"][0]["imported"] is None

@@ -106,16 +106,18 @@ class FirstRun:
         try:
             self._settings = checked_settings(self.workspace)
             self.sources = find_work(self.root, self.workspace.work_prefix(self._settings))
-            if any(source.is_offered for source in self.sources) and self._has_items():
+            if any(source.is_offered for source in self.sources) and self._may_look():
                 with open_door(str(self.root)) as door:
                     self.sources = with_known(self.sources, _ids(door))
         except GembaError as error:
             self.problem = error
 
-    def _has_items(self) -> bool:
-        """Whether there can be any: a database that nobody has made yet is not made for a look at it."""
-        url = self.workspace.database_url(self._settings or Settings())
-        return not url.startswith("sqlite:") or self.workspace.database_file.exists() or self._server_runs()
+    def _may_look(self) -> bool:
+        """Whether work items are looked at. A database that nobody has made yet is not made for that; one elsewhere that
+        only the repository's own settings name is not talked to before somebody wants something of it."""
+        is_named = bool(os.environ.get("GEMBA_DATABASE_URL"))
+        is_here = not (self._settings and self._settings.store.url) and self.workspace.database_file.exists()
+        return is_named or is_here or self._server_runs()
 
     def _server_runs(self) -> bool:
         return server_socket(self.workspace) is not None
