@@ -113,8 +113,8 @@ class FirstRun:
             self.problem = error
 
     def _may_look(self) -> bool:
-        """Whether work items are looked at. A database that nobody has made yet is not made for that; one elsewhere that
-        only the repository's own settings name is not talked to before somebody wants something of it."""
+        """Whether work items are looked at. A database that nobody has made yet is not made for that; one elsewhere,
+        which only the repository's own settings name, is not talked to before somebody wants something of it."""
         is_named = bool(os.environ.get("GEMBA_DATABASE_URL"))
         is_here = not (self._settings and self._settings.store.url) and self.workspace.database_file.exists()
         return is_named or is_here or self._server_runs()
