@@ -14,10 +14,10 @@ import { keep, readKept } from "./kept";
 import { doneSteps, type StepName } from "./steps";
 
 const STEPS: Record<StepName, { title: string; hint: string }> = {
-  answer: { title: "Answer a question", hint: "In the inbox: press a number. The agent goes on with what you said." },
-  approve: { title: "Approve a command", hint: "Also there: you see exactly what would run." },
-  rank: { title: "Rank the work", hint: "On Coach: Recommend order, and each rank has its reasons." },
-  team: { title: "Watch the team finish", hint: "One of its tasks misses its gate and asks you. Answer, and it ends." },
+  answer: { title: "Answer a question", hint: "In the inbox: press a number." },
+  approve: { title: "Approve a command", hint: "There too: it shows exactly what would run." },
+  rank: { title: "Rank the work", hint: "On Coach: Recommend order, with reasons." },
+  team: { title: "Watch the team finish", hint: "It soon asks you: decide, and it goes on." },
 };
 const NAMES = Object.keys(STEPS) as StepName[];
 

@@ -23,7 +23,7 @@ test("nothing is done before somebody does it", () => {
 test("each step is told by what the operator did", () => {
   const answers = [settled("question", { by: "operator", outcome: "answered" })];
   assert.deepEqual(doneSteps({ ...nothing, settled: answers }), ["answer"]);
-  const allowed = [settled("permission", { by: "operator", outcome: "answered", decision: "yes" })];
+  const allowed = [settled("permission_prompt", { by: "operator", outcome: "answered", decision: "yes" })];
   assert.deepEqual(doneSteps({ ...nothing, settled: allowed }), ["approve"]);
   assert.deepEqual(doneSteps({ ...nothing, approvals: [{ state: "approved" }] }), ["approve"]);
   const order = [{ skill_id: "epic_order", status: "completed" }] as Facts["consults"];

@@ -11,7 +11,7 @@ export interface Facts {
   runs: Pick<TeamSummary, "ended_at">[] | undefined;
 }
 
-const COMMANDS = ["approval", "permission"];
+const COMMANDS = ["approval", "permission_prompt"];
 
 /** What the operator did is done; what an agent was told in its window, or by a rule, is not theirs. */
 function isAnswered({ resolution }: Facts["settled"][number]): boolean {
