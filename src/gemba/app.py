@@ -169,6 +169,7 @@ class App:
         )
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
+        self.is_demo = False  # with agents of `gemba demo`: the page says what one is looking at
         self.reply_trouble: str | None = None
         self.engine: Engine | None = None  # while it runs
         self.keeping = Keeping(

@@ -3642,7 +3642,7 @@ export interface components {
         Delivery: "delivered" | "none" | "pending" | "undelivered";
         /**
          * Diagnosis
-         * @description Every check, and the worst of them.
+         * @description Every check, and the worst of them; `demo`: agents of `gemba demo` live in the workspace.
          */
         Diagnosis: {
             /** @enum {unknown} */
@@ -3656,6 +3656,8 @@ export interface components {
             started_at: string | null;
             /** @default [] */
             executors?: components["schemas"]["Executor"][];
+            /** @default false */
+            demo?: boolean;
         };
         /**
          * Dimension

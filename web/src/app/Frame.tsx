@@ -4,6 +4,7 @@ import { useState, type ReactNode } from "react";
 import { isActive } from "../api/escalation-list";
 import { doctorQuery, unresolvedQuery, waitingMemoriesQuery } from "../api/queries";
 import { useUnseenAssumptions } from "../assumptions/unseen";
+import { GuidePlace } from "../demo/GuidePlace";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { PhaseBadge } from "../personas/PhaseBadge";
@@ -95,6 +96,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       </header>
       <main id="screen" className="screen" tabIndex={-1}>
         <ConnectionBanner />
+        <GuidePlace diagnosis={diagnosis} />
         {children}
       </main>
       <PmSide isOpen={panelIsOpen} place={place} onClose={closePanel} />
