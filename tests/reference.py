@@ -28,6 +28,7 @@ from gemba.teams.message import TYPES
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
 from gemba.work import item
+from tests import reference_tables
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
@@ -221,6 +222,9 @@ BLOCKS = {
     "patterns": patterns,
     "roles": roles,
     "gates": gates,
+    "api": reference_tables.requests,
+    "settings": reference_tables.settings,
+    "codes": reference_tables.codes,
 }
 
 
