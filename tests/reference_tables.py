@@ -1,7 +1,7 @@
 """Tables of the reference pages that are longer than a line of code: requests, settings, codes. For `tests.reference`.
 
-Each is read from what the program itself goes by: the OpenAPI document, the types of the settings with the comments that
-`gemba init` writes beside them, and the places in the sources where something is refused.
+Each is read from what the program itself goes by: the OpenAPI document, the types of the settings with the comments
+that `gemba init` writes beside them, and the places in the sources where something is refused.
 """
 
 import ast
@@ -44,7 +44,7 @@ def requests() -> str:
 
 
 def _taken(operation: dict[str, Any]) -> str:
-    """What a request may carry beside the ids of its path: of the query, then of the body; what it must have in bold."""
+    """What a request may carry beside its path: of the query, then of the body; in bold what it must have."""
     query = [
         ("?" + parameter["name"], parameter.get("required", False))
         for parameter in operation["parameters"]
@@ -160,9 +160,7 @@ def _refusal(call: ast.Call, name: str, said: dict[str, ast.expr]) -> Iterator[t
 
 def _statuses() -> dict[str, int]:
     """What HTTP answers for each kind of refusal, by the name of its class; one that says nothing has its parent's."""
-    found = {
-        kind.__name__: kind.status for kind in (errors.Invalid, errors.NotFound, errors.Conflict, errors.Unusable)
-    }
+    found = {kind.__name__: kind.status for kind in (errors.Invalid, errors.NotFound, errors.Conflict, errors.Unusable)}
     for path in sorted(SOURCES.rglob("*.py")):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and node.bases and ast.unparse(node.bases[0]) in found:
@@ -175,7 +173,7 @@ def _statuses() -> dict[str, int]:
                 ]
                 found[node.name] = int(str(own[0])) if own else found[ast.unparse(node.bases[0])]
     for node in ast.walk(ast.parse((SOURCES / "api/endpoints.py").read_text())):
-        # A kind that is answered with a status where it is caught: `except TooLarge as error: … problem(413, error.code`.
+        # A kind may get its status where it is caught: `except TooLarge as error: … problem(413, error.code`.
         if isinstance(node, ast.ExceptHandler) and isinstance(node.type, ast.Name) and node.type.id in found:
             said = re.search(r"problem\((\d+), error\.code", ast.unparse(node))
             found[node.type.id] = int(said[1]) if said else found[node.type.id]
@@ -186,7 +184,7 @@ STATUSES = _statuses()
 
 
 def _words(says: ast.expr, said: dict[str, ast.expr]) -> str:
-    """A message as it stands in the sources, with an ellipsis for what is put in; nothing where it is made elsewhere."""
+    """A message as it stands in the sources, with an ellipsis for what is put in; nothing if it is made elsewhere."""
     match says:
         case ast.Constant(value=str(text)):
             return " ".join(text.split())

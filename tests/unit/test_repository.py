@@ -40,7 +40,9 @@ def test_a_lock_has_what_pyproject_asks_for(lock: str, wanted: list[str]) -> Non
         )
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", *(f"scripts/{name}.lock" for name in ("node", "postgresql", "docs"))])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", *(f"scripts/{name}.lock" for name in ("node", "postgresql", "docs"))]
+)
 def test_a_lock_names_no_host_and_has_a_hash_for_everything(lock: str) -> None:
     text = (ROOT / lock).read_text()
 

@@ -90,7 +90,10 @@ def test_every_link_picture_and_anchor_of_a_page_is_there(path: Path) -> None:
 def test_every_picture_is_shown_somewhere() -> None:
     shown = {(path.parent / address).resolve() for path in PAGES for address in targets(path)}
     shown |= {DOCS / CONFIGURATION["theme"]["logo"]}
-    shown |= {(ROOT / address).resolve() for address in re.findall(r'(?:src|srcset)="([^"]+)"', (ROOT / "README.md").read_text())}
+    shown |= {
+        (ROOT / address).resolve()
+        for address in re.findall(r'(?:src|srcset)="([^"]+)"', (ROOT / "README.md").read_text())
+    }
 
     assert sorted(file.name for file in (DOCS / "images").iterdir() if file not in shown) == []
 
@@ -145,11 +148,15 @@ def fault_of(words: list[str]) -> str | None:
     if program == "gemba-program":
         return None
     if program in _AGENTS:
-        return next((f"no flag {word}" for word in rest if word.startswith("--") and word not in _AGENTS[program]), None)
+        return next(
+            (f"no flag {word}" for word in rest if word.startswith("--") and word not in _AGENTS[program]), None
+        )
     return f"no program {program}" if program != "gemba" else fault_of_click(cli, "gemba", rest)
 
 
-def fault_of_click(command: click.Command, called: str, rest: list[str], above: click.Context | None = None) -> str | None:
+def fault_of_click(
+    command: click.Command, called: str, rest: list[str], above: click.Context | None = None
+) -> str | None:
     context = click.Context(command, parent=above, info_name=called)
     context.help_option_names = ["-h", "--help"]
     try:
@@ -160,7 +167,11 @@ def fault_of_click(command: click.Command, called: str, rest: list[str], above: 
         if not left:
             return None
         found = command.get_command(context, left[0])
-        return f"{called} has no {left[0]}" if found is None else fault_of_click(found, f"{called} {left[0]}", left[1:], context)
+        return (
+            f"{called} has no {left[0]}"
+            if found is None
+            else fault_of_click(found, f"{called} {left[0]}", left[1:], context)
+        )
     missing = [each.name for each in command.params if each.required and not is_given(given.get(str(each.name)))]
     return f"{called}: too much: {left}" if left else f"{called}: missing: {missing}" if missing else None
 
