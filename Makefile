@@ -8,9 +8,9 @@ BIN := .venv/bin
 VENV := .venv/.ready
 NODE_MODULES := web/node_modules/.ready
 CODEGEN := web/codegen/node_modules/.ready
-DIAGRAMS := web/diagrams/node_modules/.ready
+SITE_PARTS := web/site/node_modules/.ready
 PAGE := src/gemba/api/page/index.html
-WEB_SOURCES := $(shell find web -name node_modules -prune -o -name diagrams -prune -o -type f -print)
+WEB_SOURCES := $(shell find web -name node_modules -prune -o -path web/site -prune -o -type f -print)
 
 # Bytecode is kept: without it every process that a test starts would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -35,7 +35,7 @@ types: $(VENV) $(CODEGEN) ## write the page's types anew, from what the API says
 	$(BIN)/python -m gemba.api.openapi > web/openapi.json
 	scripts/with-node npm --prefix codegen run --silent types
 
-docs: $(VENV) $(DIAGRAMS) ## build the documentation's site into dist/docs; a link that leads nowhere fails it
+docs: $(VENV) $(SITE_PARTS) ## build the documentation's site into dist/docs; a link that leads nowhere fails it
 	scripts/site
 
 pictures: setup system ## make the screenshots of docs/images anew, from the demo
@@ -82,7 +82,7 @@ lock: $(VENV) ## pin the newest versions that pyproject.toml allows
 	scripts/lock
 
 clean: ## remove everything that make made
-	rm -rf .venv .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules web/diagrams/node_modules
+	rm -rf .venv .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules web/site/node_modules
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 system: $(VENV)
@@ -102,9 +102,9 @@ $(CODEGEN): web/codegen/package.json web/codegen/package-lock.json | $(VENV)
 	scripts/with-node npm --prefix codegen ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(DIAGRAMS): web/diagrams/package.json web/diagrams/package-lock.json | $(VENV)
-	@echo "==> the npm package that draws the site's diagrams"
-	scripts/with-node npm --prefix diagrams ci --ignore-scripts --no-audit --no-fund --loglevel=error
+$(SITE_PARTS): web/site/package.json web/site/package-lock.json | $(VENV)
+	@echo "==> npm packages that the site is read with"
+	scripts/with-node npm --prefix site ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(WEB_SOURCES) $(NODE_MODULES)
