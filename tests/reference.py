@@ -7,6 +7,7 @@ decisions are, from their folder.
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import click
@@ -243,6 +244,7 @@ BLOCKS = {
 }
 
 
+@cache
 def generated() -> dict[Path, str]:
     """Every page that has generated parts, as it has to be."""
     pages = {path: _filled(path.read_text()) for path in sorted(DOCS.glob("*.md")) if _BLOCK.search(path.read_text())}

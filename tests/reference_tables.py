@@ -7,6 +7,7 @@ that `gemba init` writes beside them, and the places in the sources where someth
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -127,14 +128,22 @@ def _comments() -> dict[tuple[str, str], str]:
 def codes() -> str:
     """Every code that a refusal can carry, with its status and an example of what is said."""
     found: dict[tuple[str, int], str] = {}
-    for path in sorted(SOURCES.rglob("*.py")):
-        for code, status, says in _refusals(ast.parse(path.read_text())):
+    statuses = _statuses()
+    for tree in _trees():
+        for code, status, says in _refusals(tree, statuses):
             found[code, status] = max(found.get((code, status), ""), says, key=_letters)
     rows = [f"| `{code}` | {status} | {_cell(says)} |" for (code, status), says in sorted(found.items())]
     return "\n".join(["| code | status | such as |", "|---|---|---|", *rows, ""])
 
 
-def _refusals(tree: ast.Module) -> Iterator[tuple[str, int, str]]:
+@cache
+def _trees() -> list[ast.Module]:
+    """Of every source that names a code, or is a kind of refusal."""
+    texts = (path.read_text() for path in sorted(SOURCES.rglob("*.py")))
+    return [ast.parse(text) for text in texts if "code=" in text or "problem(" in text or "    status = " in text]
+
+
+def _refusals(tree: ast.Module, statuses: dict[str, int]) -> Iterator[tuple[str, int, str]]:
     for scope in ast.walk(tree):
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             said = {
@@ -144,25 +153,27 @@ def _refusals(tree: ast.Module) -> Iterator[tuple[str, int, str]]:
             }
             for node in ast.walk(scope):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                    yield from _refusal(node, node.func.id, said)
+                    yield from _refusal(node, node.func.id, said, statuses)
 
 
-def _refusal(call: ast.Call, name: str, said: dict[str, ast.expr]) -> Iterator[tuple[str, int, str]]:
+def _refusal(
+    call: ast.Call, name: str, said: dict[str, ast.expr], statuses: dict[str, int]
+) -> Iterator[tuple[str, int, str]]:
     if name == "problem" and len(call.args) >= 3:
         status, code, says = call.args[:3]
         if isinstance(status, ast.Constant) and isinstance(code, ast.Constant):
             yield str(code.value), int(str(status.value)), _words(says, said)
-    elif name in STATUSES and call.args:
+    elif name in statuses and call.args:
         for keyword in call.keywords:
             if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
-                yield str(keyword.value.value), STATUSES[name], _words(call.args[0], said)
+                yield str(keyword.value.value), statuses[name], _words(call.args[0], said)
 
 
 def _statuses() -> dict[str, int]:
     """What HTTP answers for each kind of refusal, by the name of its class; one that says nothing has its parent's."""
     found = {kind.__name__: kind.status for kind in (errors.Invalid, errors.NotFound, errors.Conflict, errors.Unusable)}
-    for path in sorted(SOURCES.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+    for tree in _trees():
+        for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.bases and ast.unparse(node.bases[0]) in found:
                 own = [
                     part.value.value
@@ -178,9 +189,6 @@ def _statuses() -> dict[str, int]:
             said = re.search(r"problem\((\d+), error\.code", ast.unparse(node))
             found[node.type.id] = int(said[1]) if said else found[node.type.id]
     return found
-
-
-STATUSES = _statuses()
 
 
 def _words(says: ast.expr, said: dict[str, ast.expr]) -> str:

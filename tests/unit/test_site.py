@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,13 @@ def test_every_page_is_in_the_navigation_once() -> None:
 # ---- links ------------------------------------------------------------------------------------------------------
 
 
+@cache
 def prose(path: Path) -> str:
     """A page without its blocks of code."""
     return _FENCE.sub("", path.read_text())
 
 
+@cache
 def anchors(path: Path) -> set[str]:
     """What the headings of a page are called in its address; a second one of the same words gets a number."""
     found: set[str] = set()
