@@ -183,11 +183,11 @@ def _statuses() -> dict[str, int]:
                     and isinstance(part.value, ast.Constant)
                 ]
                 found[node.name] = int(str(own[0])) if own else found[ast.unparse(node.bases[0])]
-    for node in ast.walk(ast.parse((SOURCES / "api/endpoints.py").read_text())):
+    for caught in ast.walk(ast.parse((SOURCES / "api/endpoints.py").read_text())):
         # A kind may get its status where it is caught: `except TooLarge as error: … problem(413, error.code`.
-        if isinstance(node, ast.ExceptHandler) and isinstance(node.type, ast.Name) and node.type.id in found:
-            said = re.search(r"problem\((\d+), error\.code", ast.unparse(node))
-            found[node.type.id] = int(said[1]) if said else found[node.type.id]
+        if isinstance(caught, ast.ExceptHandler) and isinstance(caught.type, ast.Name) and caught.type.id in found:
+            said = re.search(r"problem\((\d+), error\.code", ast.unparse(caught))
+            found[caught.type.id] = int(said[1]) if said else found[caught.type.id]
     return found
 
 
