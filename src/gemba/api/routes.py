@@ -15,6 +15,7 @@ from gemba.api import (
     board_reads,
     consult_reads,
     escalation_reads,
+    find_reads,
     handoff_reads,
     persona_reads,
     planning_reads,
@@ -86,6 +87,7 @@ READS = (
     *consult_reads.READS,
     *auto_reads.READS,
     *team_reads.READS,
+    *find_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

@@ -135,4 +135,5 @@ export type ItemChange = Omit<Schemas["Change"], "before" | "after"> & {
 };
 export type ItemGraph = Schemas["Graph"];
 export type GraphNode = ItemGraph["nodes"][number];
+export type Found = Schemas["Found"];
 export type Explanation = Schemas["Explanation"];

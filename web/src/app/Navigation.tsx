@@ -14,7 +14,7 @@ export interface Badge {
   tone?: "warn" | "fail";
 }
 
-const ICONS: Record<RouteName, IconName> = {
+export const ICONS: Record<RouteName, IconName> = {
   inbox: "inbox",
   sessions: "terminal",
   coach: "coach",

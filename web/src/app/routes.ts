@@ -172,6 +172,32 @@ export function goTo(route: RouteName): void {
   visit(ROUTES[route].path);
 }
 
+/** To a screen that is asked by its address to begin something: see `useAskedFor`. */
+export function goToBegin(route: RouteName, what: string): void {
+  flushSync(() => visit(`${ROUTES[route].path}?begin=${encodeURIComponent(what.toWellFormed())}`));
+}
+
+/** By its key or by name, to a screen; the focus goes along: screen readers say where one is. */
+export function goToScreen(route: RouteName | WithinName): void {
+  flushSync(() => visit(route in ROUTES ? ROUTES[route as RouteName].path : WITHIN[route as WithinName].path));
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To the screen of one thing by its name, wherever the focus was. */
+export function openOne(what: OneOfName, id: string): void {
+  flushSync(() => visit(pathOfOne(what, id)));
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To the personas, with this one brought into view. */
+export function goToPersona(id: string): void {
+  flushSync(() => visit(`${ROUTES.personas.path}?persona=${encodeURIComponent(id.toWellFormed())}`));
+}
+
+export const isRoute = (name: string): name is RouteName => Object.hasOwn(ROUTES, name);
+export const isWithin = (name: string): name is WithinName => Object.hasOwn(WITHIN, name);
+export const isOneOf = (name: string): name is OneOfName => Object.hasOwn(ONE_OF, name);
+
 /** To the screen of something that was just made; the focus goes along. */
 export function goToOne(what: OneOfName, id: string): void {
   flushSync(() => visit(pathOfOne(what, id)));
@@ -227,8 +253,8 @@ export function linkToTask(run: string, task: string) {
 export function openTask(run: string, task: string): void {
   const path = pathOfTask(run, task);
   // From one task to the next is one step: going back leads to the run.
-  const isWithin = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
-  if (isWithin) history.replaceState(history.state, "", path + location.search);
+  const isInRun = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
+  if (isInRun) history.replaceState(history.state, "", path + location.search);
   else history.pushState({ within: true, task: true } satisfies Visit, "", path + location.search);
   tell();
 }
