@@ -20,6 +20,7 @@ from gemba.api import (
     persona_reads,
     planning_reads,
     session_reads,
+    setting_reads,
     skill_reads,
     sprint_reads,
     team_reads,
@@ -88,6 +89,7 @@ READS = (
     *auto_reads.READS,
     *team_reads.READS,
     *find_reads.READS,
+    *setting_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

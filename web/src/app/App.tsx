@@ -58,6 +58,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   rules: RulesScreen,
   policies: PoliciesScreen,
   attention: AttentionScreen,
+  settings: lazyScreen("Settings", async () => (await import("../settings/SettingsScreen")).SettingsScreen),
   health: HealthScreen,
 };
 

@@ -34,6 +34,7 @@ export const ICONS: Record<RouteName, IconName> = {
   rules: "stamp",
   policies: "clock",
   attention: "bars",
+  settings: "sliders",
   health: "pulse",
 };
 

@@ -39,6 +39,7 @@ export const ROUTES = {
   context: { path: "/context", title: "Context", key: "c", group: "setup" },
   rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },
   policies: { path: "/policies", title: "Policies", key: "p", group: "setup" },
+  settings: { path: "/settings", title: "Settings", key: ",", group: "setup" },
   health: { path: "/health", title: "Health", key: "h", group: "setup" },
 } as const satisfies Record<string, Route>;
 
@@ -291,6 +292,11 @@ export function linkToHandoffs(filter: { state: string; session: string }) {
   const chosen = Object.entries(filter).filter(([, value]) => value !== "");
   const search = new URLSearchParams(chosen.map(([name, value]) => [name, value.toWellFormed()])).toString();
   return link(ROUTES.handoffs.path + (search && `?${search}`));
+}
+
+/** The text of a file of settings, at a line of it. */
+export function linkToSettings(file: string, line: number | null) {
+  return link(`${ROUTES.settings.path}?file=${encodeURIComponent(file)}${line === null ? "" : `&line=${line}`}`);
 }
 
 /** What is known of the project, with this section brought into view. */
