@@ -128,7 +128,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         askPm={openPanel}
         onClose={() => setPaletteIsOpen(false)}
       />
-      <KeyboardHelp open={helpIsOpen} onClose={() => setHelpIsOpen(false)} />
+      <KeyboardHelp open={helpIsOpen} place={place.name} onClose={() => setHelpIsOpen(false)} />
       <div className="visually-hidden" role="status" aria-live="polite">
         {announcement}
       </div>
