@@ -21,6 +21,7 @@ SCREENS = (
     ("w", "Dispatches"),
     ("r", "Rules"),
     ("p", "Policies"),
+    (",", "Settings"),
     ("t", "Attention"),
     ("h", "Health"),
     ("i", "Inbox"),

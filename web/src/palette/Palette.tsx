@@ -6,6 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { explain } from "../api/problem";
 import { findQuery } from "../api/find-queries";
+import { useNotifying } from "../app/notifications";
 import { isPaletteKey } from "../app/palette-key";
 import { useTheme } from "../app/theme";
 import { Icon } from "../ui/Icon";
@@ -41,6 +42,7 @@ export function Palette({ workspace, here, showHelp, askPm, onClose }: Props) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [isAwaited, setIsAwaited] = useState(false);
   const { other: otherTheme, switchTheme } = useTheme();
+  const { state: notifying, switchTo: notify } = useNotifying();
   const words = typed.trim();
   const asked = useAfterPause(words);
   const found = useQuery(findQuery(asked));
@@ -48,9 +50,12 @@ export function Palette({ workspace, here, showHelp, askPm, onClose }: Props) {
   const isAnswered = words !== "" && asked === words && !found.isPlaceholderData && found.data !== undefined;
 
   const own = useMemo(
-    () => [...actionsOf({ showHelp, askPm, otherTheme, switchTheme }), ...screens()],
-    // As it was when the palette was opened, but for the theme.
-    [otherTheme],
+    () => [
+      ...actionsOf({ showHelp, askPm, notifying, notify: (on) => void notify(on), otherTheme, switchTheme }),
+      ...screens(),
+    ],
+    // As it was when the palette was opened, but for what is switched.
+    [otherTheme, notifying],
   );
   const recent = useMemo(() => recentEntries(workspace, here), [workspace]);
   const { sections, isSure } = useMemo(

@@ -2,6 +2,7 @@
 import { unresolvedQuery, queryClient } from "../api/queries";
 import { isActive } from "../api/escalation-list";
 import { ICONS } from "../app/Navigation";
+import type { Notifying } from "../app/notifications";
 import { GROUPS, goToBegin, goToScreen, ROUTES, type RouteName } from "../app/routes";
 import { announce } from "../ui/announce";
 import { focusCard } from "../ui/card-focus";
@@ -24,6 +25,8 @@ export interface Entry extends Rankable {
 export interface FrameDeeds {
   showHelp: () => void;
   askPm: () => void;
+  notifying: Notifying;
+  notify: (on: boolean) => void;
   otherTheme: "light" | "dark";
   switchTheme: () => void;
 }
@@ -40,7 +43,7 @@ function answerNext(): void {
 }
 
 /** What can be begun from anywhere. `words` are what else people call it. */
-export function actionsOf({ showHelp, askPm, otherTheme, switchTheme }: FrameDeeds): Entry[] {
+export function actionsOf({ showHelp, askPm, notifying, notify, otherTheme, switchTheme }: FrameDeeds): Entry[] {
   const waiting = queryClient.getQueryData(unresolvedQuery.queryKey)?.escalations.filter(isActive).length ?? 0;
   const action = (
     title: string,
@@ -60,6 +63,12 @@ export function actionsOf({ showHelp, askPm, otherTheme, switchTheme }: FrameDee
     action(`Switch to the ${otherTheme} theme`, otherTheme === "dark" ? "moon" : "sun", switchTheme, {
       words: "dark light colours",
     }),
+    ...(notifying === "off"
+      ? [action("Notify me of what waits", "speech", () => notify(true), { words: "browser notifications on" })]
+      : []),
+    ...(notifying === "on"
+      ? [action("No notifications any more", "speech", () => notify(false), { words: "browser off" })]
+      : []),
     action("Keyboard map", "keyboard", showHelp, { keys: ["?"], words: "help keys shortcuts" }),
   ];
 }

@@ -7,7 +7,8 @@ import { Icon } from "../ui/Icon";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
 import { Editor } from "./Editor";
-import { COUNTS, nameParts, PART_NAMES, PARTS, stateOf, type Part } from "./wording";
+import { NotifyChoice } from "./NotifyChoice";
+import { nameParts, PART_NAMES, PARTS, stateOf, type Part } from "./wording";
 
 /** The screens that say more of a part. */
 const MORE: Partial<Record<Part, { route: RouteName; words: string }>> = {
@@ -36,6 +37,7 @@ function All() {
       {isPending && <Skeletons count={3} label="Reading the settings" />}
       {isError && data === undefined && <ReadError what="The settings" error={error} onRetry={() => void refetch()} />}
       {data && <Files settings={data} />}
+      <NotifyChoice />
       {data && PART_NAMES.map((part) => <PartSection key={part} part={part} settings={data} />)}
     </>
   );
