@@ -1,4 +1,4 @@
-"""One search over all nouns, on both databases: the same words find the same, the best first, and any input is words."""
+"""One search over all nouns, on both databases: the same words find the same, best first, and any input is words."""
 
 from typing import Any
 from urllib.parse import quote
@@ -57,7 +57,9 @@ def test_the_one_that_is_called_so_comes_first_then_beginnings_then_words_then_p
     word = make(api, "The token")
     beginning = make(api, "Tokens are renewed")
     for id in ("token-1", "token-12"):
-        api.post("/api/work-items/import", {"name": "x.jsonl", "issues": [{"id": id, "title": "Else", "status": "open"}]})
+        api.post(
+            "/api/work-items/import", {"name": "x.jsonl", "issues": [{"id": id, "title": "Else", "status": "open"}]}
+        )
 
     assert find(api, "token-1", "item") == ["token-1", "token-12"]
     assert find(api, "TOKEN-12", "item") == ["token-12"]

@@ -1,6 +1,5 @@
 """The settings' files over the API, on both databases: what they say, what is wrong with a text, and what is saved."""
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from gemba.app import App
 from gemba.operators import add_operator
 from gemba.settings.file import FILES
-from gemba.settings.store import SaveSettings, save_settings
+from gemba.settings.store import SaveSettings, read_text, save_settings
 from tests.fixtures.api import Api
 from tests.fixtures.logs import Logs
 from tests.fixtures.servers import Answer
@@ -59,7 +58,9 @@ def said(view: dict[str, Any], name: str) -> tuple[str, str, int | None]:
 
 
 def test_everything_that_the_files_say_has_its_line_and_nothing_secret_is_told(folder: Path, api: Api) -> None:
-    (folder / "agents.toml").write_text('\n[agent.reviewer]\ncommand = ["cat"]\nenvironment = { KEY = "secret-word" }\n')
+    (folder / "agents.toml").write_text(
+        '\n[agent.reviewer]\ncommand = ["cat"]\nenvironment = { KEY = "secret-word" }\n'
+    )
     answer = api.request("GET", "/api/settings")
 
     assert said(answer.json, "consults.timeout_seconds") == ("300", "workspace.toml", 2)
@@ -132,7 +133,7 @@ def test_a_saved_file_keeps_its_mode_is_told_of_and_counts(folder: Path, api: Ap
     assert "reviewer" in [agent["name"] for agent in api.get("/api/agents")["agents"]]
     (told,) = logs.told("settings.changed")
     assert told.ref == "agents.toml"
-    assert not [name for name in os.listdir(folder) if "partial" in name]
+    assert not [left for left in folder.iterdir() if "partial" in left.name]
 
 
 def test_a_file_that_is_not_there_is_written_and_the_same_again_changes_nothing(
@@ -172,9 +173,14 @@ def test_of_two_who_save_at_once_one_does(folder: Path, api: Api) -> None:
 
 def test_what_a_crash_left_between_the_file_and_its_event_is_made_up_for(app: App, folder: Path) -> None:
     body = SaveSettings(text="[caps]\nmax_parallel = 3\n", digest=_digest(app))
-    with pytest.raises(RuntimeError), app.database.transaction() as tx:
-        assert save_settings(tx, body, file="workspace.toml").changed
-        raise RuntimeError("the process ends here")
+
+    def save_and_end() -> None:
+        with app.database.transaction() as tx:
+            assert save_settings(tx, body, file="workspace.toml").changed
+            raise RuntimeError("the process ends here")
+
+    with pytest.raises(RuntimeError):
+        save_and_end()
     assert (folder / "workspace.toml").read_text() == body.text
 
     with app.database.transaction() as tx:
@@ -183,8 +189,6 @@ def test_what_a_crash_left_between_the_file_and_its_event_is_made_up_for(app: Ap
 
 
 def _digest(app: App) -> str:
-    from gemba.settings.store import read_text
-
     return read_text(app.workspace, "workspace.toml", "operator").file.digest
 
 

@@ -1,5 +1,5 @@
-"""One search over all nouns: work items, sessions, team runs, sprints, escalations, consults and personas, by beginnings
-and parts of their ids and titles. Screens and actions are the page's own to find.
+"""One search over all nouns: work items, sessions, team runs, sprints, escalations, consults and personas, by
+beginnings and parts of their ids and titles. Screens and actions are the page's own to find.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The files of settings on disk: read, checked, and replaced whole or not at all, by the workspace's own operator alone.
+"""The files of settings on disk: read, checked, replaced whole or not at all, by the workspace's own operator alone.
 
 What they say is which programs run and who is told what, so only `operator` reads their text and saves one; an added
 operator sees what they say. A file is saved when it has no fault and is still the one that was read: its digest is
@@ -43,8 +43,8 @@ class NotYours(Invalid):
 
 
 class SettingsFileView(msgspec.Struct, frozen=True):
-    """A file as it is now. `digest` names what it says; it is empty where there is no file. `counts` is when a change of
-    it does."""
+    """A file as it is now. `digest` names what it says; it is empty where there is no file. `counts` is when a change
+    of it does."""
 
     name: str
     path: str
