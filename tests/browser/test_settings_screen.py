@@ -61,7 +61,7 @@ def test_what_the_files_say_leads_to_the_line_and_a_change_is_previewed_and_save
     assert file.read_text() == TEXT
     box(page).press("Control+Enter")
 
-    expect(page.get_by_text("next start.")).to_be_visible()
+    expect(page.get_by_text("Saved. A change counts")).to_be_visible()
     expect(preview).to_have_count(0)
     assert file.read_text() == TEXT.replace("300", "120")
 
