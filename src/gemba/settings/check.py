@@ -37,18 +37,19 @@ def findings_of(name: str, raw: bytes) -> list[SettingsFinding]:
     except Invalid as error:
         found: list[Finding | tuple[int, str]] = error.extra["findings"]
         pairs = ((each.line, each.message) if isinstance(each, Finding) else each for each in found)
-        return [SettingsFinding(line, message) for line, message in sorted(pairs)]
+        return [SettingsFinding(line, message, "error") for line, message in sorted(pairs)]
     return []
 
 
 def _of_profile(raw: bytes) -> list[SettingsFinding]:
     """Any text is a profile; what agents are told where it has no heading is the shipped one's."""
     if len(raw) > LONGEST:
-        return [SettingsFinding(1, f"the file is too long; allowed: {LONGEST:,} bytes")]
+        return [SettingsFinding(1, f"the file is too long; allowed: {LONGEST:,} bytes", "error")]
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return [SettingsFinding(raw.count(b"\n", 0, error.start) + 1, f"this is not UTF-8: {error.reason}")]
+        line = raw.count(b"\n", 0, error.start) + 1
+        return [SettingsFinding(line, f"this is not UTF-8: {error.reason}", "error")]
     missing = [mode for mode in MODES if preamble.manners(text, mode) is None]
     last = max(1, len(text.splitlines()))
     return [

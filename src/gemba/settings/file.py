@@ -43,7 +43,7 @@ class SettingsFinding(msgspec.Struct, frozen=True):
 
     line: int
     message: str
-    severity: Severity = "error"
+    severity: Severity
 
 
 def find_file(name: str) -> SettingsFile:

@@ -30,7 +30,7 @@ _BUDGETS = ("caps", "auto", "attention")
 _LONGEST = 160
 
 
-class Said(msgspec.Struct, frozen=True):
+class Setting(msgspec.Struct, frozen=True):
     """One setting. Without a `line` no file says it: it has its default, or is as shipped."""
 
     part: Part
@@ -40,7 +40,7 @@ class Said(msgspec.Struct, frozen=True):
     line: int | None
 
 
-def said_in(name: str, raw: bytes) -> list[Said]:
+def said_in(name: str, raw: bytes) -> list[Setting]:
     """What a file says; nothing where it has a fault."""
     try:
         return list(_READERS[name](raw))
@@ -48,7 +48,7 @@ def said_in(name: str, raw: bytes) -> list[Said]:
         return []
 
 
-def _workspace(raw: bytes) -> Iterator[Said]:
+def _workspace(raw: bytes) -> Iterator[Setting]:
     settings = parse_checked(raw, "workspace.toml")
     lines = toml.places(raw.decode())
     for place, value in _flat(settings, ()):
@@ -102,7 +102,7 @@ def _channel(channel: ChannelSettings) -> str:
     return f"{channel.url.scheme if channel.url else ''}://…"
 
 
-def _agents(raw: bytes) -> Iterator[Said]:
+def _agents(raw: bytes) -> Iterator[Setting]:
     lines = toml.places(raw.decode())
     for name, agent in parse_agents(raw, "agents.toml").items():
         line = lines.get(("agent", name), lines.get(("agents", name)))
@@ -120,7 +120,7 @@ def _agent(agent: Agent) -> str:
     return "; ".join(words)
 
 
-def _profile(raw: bytes) -> Iterator[Said]:
+def _profile(raw: bytes) -> Iterator[Setting]:
     text = raw.decode("utf-8-sig", "replace")
     for mode in MODES:
         manners = preamble.manners(text, mode)
@@ -129,14 +129,14 @@ def _profile(raw: bytes) -> Iterator[Said]:
         yield _said("modes", mode, value, "interaction_profile.md", line)
 
 
-def _approvals(raw: bytes) -> Iterator[Said]:
+def _approvals(raw: bytes) -> Iterator[Setting]:
     lines = toml.places(raw.decode())
     for number, rule in enumerate(parse_rules(raw, "approvals.toml")):
         name = " ".join([rule.program, *rule.prefix])
         yield _said("approvals", name, rule.level, "approvals.toml", lines.get(("rule", number)))
 
 
-def _context(raw: bytes) -> Iterator[Said]:
+def _context(raw: bytes) -> Iterator[Setting]:
     lines = toml.places(raw.decode())
     for section in parse_sections(raw, "context.toml"):
         who = ", ".join(section.writers) or "anybody"
@@ -144,7 +144,7 @@ def _context(raw: bytes) -> Iterator[Said]:
         yield _said("context", section.name, value, "context.toml", lines.get(("section", section.name)))
 
 
-def _team(raw: bytes) -> Iterator[Said]:
+def _team(raw: bytes) -> Iterator[Setting]:
     lines = toml.places(raw.decode())
     made = parse_team_file(raw, "team.toml")
     for name, command in made.capability.items():
@@ -168,5 +168,5 @@ def running_values(settings: Settings) -> dict[str, str]:
     return {".".join(map(str, place)): value for place, value in _flat(settings, ())}
 
 
-def _said(part: Part, name: str, value: str, file: str, line: int | None) -> Said:
-    return Said(part, name[:_LONGEST], value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…", file, line)
+def _said(part: Part, name: str, value: str, file: str, line: int | None) -> Setting:
+    return Setting(part, name[:_LONGEST], value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…", file, line)

@@ -26,7 +26,7 @@ from gemba.event import Draft
 from gemba.operators import OPERATOR
 from gemba.settings.check import findings_of
 from gemba.settings.file import FILES, Counts, SettingsFinding, find_file
-from gemba.settings.said import Said, running_values, said_in
+from gemba.settings.said import Setting, running_values, said_in
 from gemba.store.database import Transaction
 
 MOST_BYTES = 512 * 1024
@@ -59,7 +59,7 @@ class SettingsView(msgspec.Struct, frozen=True):
     file says otherwise by now, with what the server runs with. `may_edit`: whether who asks may see and save texts."""
 
     files: list[SettingsFileView]
-    said: list[Said]
+    said: list[Setting]
     waiting: dict[str, str]
     may_edit: bool
 

@@ -140,6 +140,6 @@ export type SettingsFile = Schemas["SettingsFileView"];
 export type SettingsFinding = Schemas["SettingsFinding"];
 export type SettingsText = Schemas["SettingsText"];
 export type CheckedSettings = Schemas["CheckedSettings"];
-export type Said = Schemas["Said"];
+export type Said = Schemas["Setting"];
 export type Found = Schemas["Found"];
 export type Explanation = Schemas["Explanation"];
