@@ -875,6 +875,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Work, sessions, team runs, sprints, escalations, consults and personas by words of their ids and titles */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/handoff/schema.json": {
         parameters: {
             query?: never;
@@ -1433,6 +1450,58 @@ export interface paths {
         /** Where an agent works, and what is only there: files that are not committed, commits that are not merged */
         get: operations["session_worktree"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the settings say, each with its file and line, and what is wrong with them */
+        get: operations["settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What is wrong with a text of a settings file, and what would change with it; nothing is saved */
+        post: operations["check_settings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A settings file's text */
+        get: operations["settings_text"];
+        /** Save a settings file, unless it was changed since it was read */
+        put: operations["save_settings"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3104,6 +3173,23 @@ export interface components {
             problem: string | null;
         };
         /**
+         * CheckSettings
+         * @description A text that a file may get.
+         */
+        CheckSettings: {
+            file: string;
+            text: string;
+        };
+        /**
+         * CheckedSettings
+         * @description What is to be said of a text, and what would change with it. `digest` is of the file as it is now.
+         */
+        CheckedSettings: {
+            findings: components["schemas"]["SettingsFinding"][];
+            changes: components["schemas"]["SettingsChange"][];
+            digest: string;
+        };
+        /**
          * Choice
          * @description An item that a session may do, at its place.
          */
@@ -3643,6 +3729,27 @@ export interface components {
             owner?: string | null;
             /** @default 3600 */
             lease_seconds?: number;
+        };
+        /**
+         * Found
+         * @description One thing that was found. `detail` is the kind of an item, the type of a session's agent, who asked an
+         *         escalation, who is asked in a consult, the epic of a team run, the role of a persona.
+         */
+        Found: {
+            kind: components["schemas"]["Noun"];
+            id: string;
+            title: string;
+            state: string;
+            detail: string | null;
+            at: string | null;
+        };
+        /**
+         * FoundList
+         * @description By kind, the best fit first within each.
+         */
+        FoundList: {
+            q: string;
+            found: components["schemas"]["Found"][];
         };
         /**
          * Gate
@@ -4440,6 +4547,12 @@ export interface components {
          * @description A body without fields.
          */
         Nothing: Record<string, never>;
+        /**
+         * Noun
+         * @description What can be found, in the order in which it is told.
+         * @enum {unknown}
+         */
+        Noun: "consult" | "escalation" | "item" | "persona" | "session" | "sprint" | "team";
         /**
          * Offer
          * @description What may be done now, and is left to a person: to close an item whose children are all finished.
@@ -5315,6 +5428,22 @@ export interface components {
             text: string;
         };
         /**
+         * SaveSettings
+         * @description The whole text of a file, and the digest of the one that it goes in the place of.
+         */
+        SaveSettings: {
+            text: string;
+            digest: string;
+        };
+        /**
+         * SavedSettings
+         * @description The file as it is now, and whether that is another text than before.
+         */
+        SavedSettings: {
+            file: components["schemas"]["SettingsFileView"];
+            changed: boolean;
+        };
+        /**
          * Scope
          * @description `[scope]`: the whole project, one repository of it, or the one that a request names.
          */
@@ -5436,6 +5565,72 @@ export interface components {
         SessionWorktree: {
             session_id: string;
             worktree: components["schemas"]["WorktreeView"] | null;
+        };
+        /**
+         * Setting
+         * @description One setting. Without a `line` no file says it: it has its default, or is as shipped.
+         */
+        Setting: {
+            /** @enum {unknown} */
+            part: "agents" | "approvals" | "budgets" | "channels" | "context" | "modes" | "policies" | "server" | "teams";
+            name: string;
+            value: string;
+            file: string;
+            line: number | null;
+        };
+        /**
+         * SettingsChange
+         * @description One setting that would be another one; without `before` it is new, without `after` it is gone.
+         */
+        SettingsChange: {
+            name: string;
+            before: string | null;
+            after: string | null;
+        };
+        /**
+         * SettingsFileView
+         * @description A file as it is now. `digest` names what it says; it is empty where there is no file. `counts` is when a change
+         *         of it does.
+         */
+        SettingsFileView: {
+            name: string;
+            path: string;
+            about: string;
+            /** @enum {unknown} */
+            counts: "at_once" | "next_start";
+            digest: string;
+            findings: components["schemas"]["SettingsFinding"][];
+        };
+        /**
+         * SettingsFinding
+         * @description What is to be said of a line of a file. An `error` keeps the file from being used, a `note` does not.
+         */
+        SettingsFinding: {
+            line: number;
+            message: string;
+            /** @enum {unknown} */
+            severity: "error" | "note";
+        };
+        /**
+         * SettingsText
+         * @description A file's text, for whoever edits it.
+         */
+        SettingsText: {
+            file: components["schemas"]["SettingsFileView"];
+            text: string;
+        };
+        /**
+         * SettingsView
+         * @description Every file and what it says. `waiting` has the names of those settings that a server has from its start and the
+         *         file says otherwise by now, with what the server runs with. `may_edit`: whether who asks may see and save texts.
+         */
+        SettingsView: {
+            files: components["schemas"]["SettingsFileView"][];
+            said: components["schemas"]["Setting"][];
+            waiting: {
+                [key: string]: string;
+            };
+            may_edit: boolean;
         };
         /**
          * SkillFinding
@@ -8730,6 +8925,47 @@ export interface operations {
             };
         };
     };
+    find: {
+        parameters: {
+            query?: {
+                q?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     handoff_schema: {
         parameters: {
             query?: never;
@@ -10272,6 +10508,176 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionWorktree"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_settings: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckSettings"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedSettings"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsText"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_settings: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveSettings"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSettings"];
                 };
             };
             /** @description Refused */
