@@ -3,8 +3,6 @@
 from typing import Any
 from urllib.parse import quote
 
-import pytest
-
 from tests.fixtures.api import Api
 
 HOSTILE = "\x1b]0;x\x07 \u202egnp.exe <img src=x onerror=alert(1)> '; drop table work_items; --"
@@ -30,14 +28,16 @@ def test_every_kind_is_found_by_its_words(api: Api) -> None:
     asked = api.ask("Is the zebra black or white?", session="zebra-keeper")
     sprint = api.request("POST", "/api/sprints", {"title": "Zebra week", "token_budget": 1_000}).json["id"]
     run = api.request("POST", "/api/teams", {"text": "Investigate the zebra", "plan_only": True}).json
+    (api.workspace / ".gemba/agents.toml").write_text('[agent.scribe]\ncommand = ["cat"]\n')
     consult = api.request(
         "POST",
         "/api/consults",
         {
             "persona_id": "project-manager",
             "skill_id": "ask",
+            "agent_type": "scribe",
             "workspace": str(api.workspace),
-            "raw_input": {"question": "Why?", "refs": [item]},
+            "raw_input": {"question": "Why no quagga?", "refs": [item]},
         },
     ).json
 
@@ -47,7 +47,7 @@ def test_every_kind_is_found_by_its_words(api: Api) -> None:
     assert found["escalation"]["detail"] == "zebra-keeper"
     assert found["session"]["id"] == "zebra-keeper"
     assert (found["sprint"]["id"], found["team"]["id"]) == (sprint, run["id"])
-    assert find(api, f"project {item}", "consult") == [consult["id"]]
+    assert find(api, f"project {item}", "consult") == find(api, "quagga", "consult") == [consult["id"]]
     assert find(api, "project manager", "persona") == ["project-manager"]
     assert find(api, "security", "persona", limit=1) == ["security"]
 
@@ -69,20 +69,14 @@ def test_the_one_that_is_called_so_comes_first_then_beginnings_then_words_then_p
     assert find(api, "renewed cache", "item") == []
 
 
-@pytest.mark.parametrize(
-    "words", ["100%", "a_b", "straße", "STRA", "Überlauf", "überlauf", "ÜBERLAUF", "<img src", "'; drop", "\\"]
-)
-def test_what_is_typed_is_words_and_no_pattern(api: Api, words: str) -> None:
+def test_what_is_typed_is_words_and_no_pattern(api: Api) -> None:
     make(api, "Nothing of the kind")
+    words = ["_", "%", "No_hing", "", "   "]
+    assert [find(api, each) for each in words] == [[], [], [], [], []]
+
     id = make(api, f"100% of a_b and Straße im Überlauf \\ {HOSTILE}")
-
-    assert find(api, words, "item") == [id]
-
-
-def test_wildcards_find_nothing_by_themselves_and_no_words_find_nothing(api: Api) -> None:
-    make(api, "Plain")
-
-    assert [find(api, words) for words in ("_", "%", "Pl_in", "", "   ")] == [[], [], [], [], []]
+    for each in ("100%", "a_b", "straße", "STRA", "Überlauf", "überlauf", "ÜBERLAUF", "<img src", "'; drop", "\\"):
+        assert find(api, each, "item") == [id], each
 
 
 def test_what_was_settled_is_found_by_the_words_of_its_answer(api: Api) -> None:

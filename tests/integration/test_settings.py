@@ -72,11 +72,8 @@ def test_everything_that_the_files_say_has_its_line_and_nothing_secret_is_told(f
     assert {each["part"] for each in answer.json["said"]} >= {"modes", "policies", "channels", "budgets", "agents"}
     assert [file["name"] for file in answer.json["files"]] == list(FILES)
     assert answer.json["may_edit"] is True
+    assert answer.json["waiting"] == {"consults.timeout_seconds": "600"}  # what the server was started with
     assert b"secret-word" not in answer.body
-
-
-def test_what_the_server_was_started_with_is_told_where_the_file_says_otherwise(folder: Path, api: Api) -> None:
-    assert api.get("/api/settings")["waiting"] == {"consults.timeout_seconds": "600"}
 
 
 def test_a_text_is_checked_line_by_line_and_what_would_change_is_told(folder: Path, api: Api) -> None:
@@ -98,26 +95,26 @@ def test_a_text_is_checked_line_by_line_and_what_would_change_is_told(folder: Pa
     assert right["digest"] == digest_of(api, "workspace.toml")
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "line"),
-    [
-        ("workspace.toml", "[caps]\nmany = 1\n", 2),
-        ("workspace.toml", '[[policy]]\nname = "x"\n', 1),
-        ("agents.toml", "\n[agent.x]\ncommand = ''\n", 3),
-        ("approvals.toml", '[[rule]]\nprogram = "make"\nclass = "T9"\n', 3),
-        ("context.toml", "[section.a]\npaths = 7\n", 2),
-        ("team.toml", "[capability.cook]\nrun = 'x'\n", 1),
-        ("team.toml", "= \n", 1),
-    ],
+FAULTS = (
+    ("workspace.toml", "[caps]\nmany = 1\n", 2),
+    ("workspace.toml", '[[policy]]\nname = "x"\n', 1),
+    ("agents.toml", "\n[agent.x]\ncommand = ''\n", 3),
+    ("approvals.toml", '[[rule]]\nprogram = "make"\nclass = "T9"\n', 3),
+    ("context.toml", "[section.a]\npaths = 7\n", 2),
+    ("team.toml", "[capability.cook]\nrun = 'x'\n", 1),
+    ("team.toml", "= \n", 1),
 )
-def test_a_file_with_a_fault_is_not_saved(folder: Path, api: Api, file: str, text: str, line: int) -> None:
-    before = digest_of(api, file)
-    answer = save(api, file, text, before)
 
-    assert (answer.status, answer.json["code"]) == (422, "settings_invalid")
-    assert answer.json["findings"][0]["line"] == line
-    assert f".gemba/{file}:{line}: " in answer.json["detail"]
-    assert digest_of(api, file) == before
+
+def test_a_file_with_a_fault_is_not_saved(folder: Path, api: Api) -> None:
+    for file, text, line in FAULTS:
+        before = digest_of(api, file)
+        answer = save(api, file, text, before)
+
+        assert (answer.status, answer.json["code"]) == (422, "settings_invalid")
+        assert answer.json["findings"][0]["line"] == line
+        assert f".gemba/{file}:{line}: " in answer.json["detail"]
+        assert digest_of(api, file) == before
 
 
 def test_a_saved_file_keeps_its_mode_is_told_of_and_counts(folder: Path, api: Api, logs: Logs) -> None:
@@ -192,12 +189,10 @@ def _digest(app: App) -> str:
     return read_text(app.workspace, "workspace.toml", "operator").file.digest
 
 
-@pytest.mark.parametrize(
-    "file", ["token", "gemba.db", "operators", "..%2FREADME.md", "%2e%2e", "personas%2Fx.toml", "workspace.toml%00"]
-)
-def test_nothing_but_the_known_files_is_read_or_written(folder: Path, api: Api, file: str) -> None:
-    assert api.request("GET", f"/api/settings/{file}").status == 404
-    assert save(api, file, "x", "").status in (404, 405)
+def test_nothing_but_the_known_files_is_read_or_written(folder: Path, api: Api) -> None:
+    for file in ("token", "gemba.db", "operators", "..%2FREADME.md", "%2e%2e", "personas%2Fx.toml", "team.toml%00"):
+        assert api.request("GET", f"/api/settings/{file}").status == 404
+        assert save(api, file, "x", "").status in (404, 405)
     assert api.request("POST", "/api/settings/check", {"file": "token", "text": ""}).status == 404
 
 

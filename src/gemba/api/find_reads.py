@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, func, select
+from sqlalchemy import ColumnElement, Connection, Row, case, func, select
 
 from gemba import clock
 from gemba.api.read import Read
@@ -98,7 +98,12 @@ _CONSULTS = Findable(
     state=consults.c.status,
     at=consults.c.started_at,
     detail=consults.c.persona_id,
-    beside=(consults.c.persona_id, consults.c.about),
+    # A question is typed by a person; what other skills are given is long, and about everything.
+    beside=(
+        consults.c.persona_id,
+        consults.c.about,
+        case((consults.c.skill_id == "ask", _beginning(consults.c.input)), else_=""),
+    ),
 )
 _SPRINTS = Findable(sprints.c.id, sprints.c.title, sprints.c.state, sprints.c.created_at)
 
