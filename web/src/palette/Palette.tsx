@@ -11,9 +11,9 @@ import { isPaletteKey } from "../app/palette-key";
 import { useTheme } from "../app/theme";
 import { Icon } from "../ui/Icon";
 import { actionsOf, screens, type Entry } from "./entries";
-import { entryOf, entryOfRecent, withTitles } from "./found";
+import { entryOf, entryOfRecent } from "./found";
 import { piecesOf, ranked, STRONG } from "./rank";
-import { keepRecent, keptRecent } from "./useRecent";
+import { keptRecent } from "./useRecent";
 
 const A_PAUSE = 60;
 const MOST_SHOWN = 40;
@@ -223,12 +223,10 @@ function stateOf(words: string, many: number, isLooking: boolean, error: unknown
   return many === 0 ? "Nothing has these words" : many === 1 ? "1 found" : `${many} found`;
 }
 
-/** Where one was before this place, with titles as they are known now. */
+/** Where one was before this place. */
 function recentEntries(workspace: string | undefined, here: string): Entry[] {
   if (workspace === undefined) return [];
-  const kept = withTitles(keptRecent(workspace));
-  keepRecent(workspace, kept);
-  return kept.map(entryOfRecent).filter((entry) => entry !== null && entry.key !== here) as Entry[];
+  return keptRecent(workspace).map(entryOfRecent).filter((entry) => entry !== null && entry.key !== here) as Entry[];
 }
 
 function shownFor(words: string, own: Entry[], recent: Entry[], found: Entry[], isAnswered: boolean): Shown {

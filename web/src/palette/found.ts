@@ -1,9 +1,5 @@
 /** What the server found, and where one was last, as entries of the palette. */
-import { escalationQuery, queryClient } from "../api/queries";
-import { sprintQuery } from "../api/sprint-queries";
-import { teamQuery } from "../api/team-queries";
 import type { Found } from "../api/types";
-import { itemQuery } from "../api/work-queries";
 import { ICONS } from "../app/Navigation";
 import { goToPersona, goToScreen, isOneOf, isRoute, isWithin, openOne } from "../app/routes";
 import { firstLine, plainText } from "../ui/plain-text";
@@ -46,18 +42,4 @@ export function entryOfRecent({ what, id, title }: Recent): Entry | null {
   const shown = firstLine(title) || plainText(id);
   const hint = title === id ? "" : plainText(id);
   return { ...base, key: `${what} ${id}`, texts: [shown, id], title: shown, icon, kind: label, hint, choose: () => openOne(what, id) };
-}
-
-/** With the titles that were read meanwhile. */
-export function withTitles(recent: readonly Recent[]): Recent[] {
-  return recent.map((one) => (one.id === null ? one : { ...one, title: readTitle(one.what, one.id) ?? one.title }));
-}
-
-function readTitle(what: string, id: string): string | undefined {
-  if (what === "item") return queryClient.getQueryData(itemQuery(id).queryKey)?.title;
-  if (what === "team") return queryClient.getQueryData(teamQuery(id).queryKey)?.text;
-  if (what === "sprint") return queryClient.getQueryData(sprintQuery(id).queryKey)?.title;
-  if (what !== "escalation") return undefined;
-  const asked = queryClient.getQueryData(escalationQuery(id).queryKey);
-  return asked && (asked.title ?? asked.text);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readRecent, recentOf, withPlace, type Recent } from "./recent.ts";
+import { readRecent, recentOf, titleIn, withPlace, type Recent } from "./recent.ts";
 
 const item = (id: string, title = id): Recent => ({ what: "item", id, title });
 
@@ -17,6 +17,13 @@ test("a title that is known is not replaced by the id, and one that was read sin
   const known = withPlace([], item("gem-1", "Refresh of tokens"));
   assert.equal(withPlace(known, item("gem-1"))[0]?.title, "Refresh of tokens");
   assert.equal(withPlace(known, item("gem-1", "Tokens"))[0]?.title, "Tokens");
+});
+
+test("a thing is called by its title, or else by what it asks for", () => {
+  assert.equal(titleIn({ id: "gem-1", title: "Tokens", text: "More" }, "gem-1"), "Tokens");
+  assert.equal(titleIn({ id: "team-1", title: null, text: "Look" }, "team-1"), "Look");
+  for (const data of [undefined, null, 7, { id: "gem-2", title: "Other" }, { id: "gem-1", title: 7 }])
+    assert.equal(titleIn(data, "gem-1"), null);
 });
 
 test("a place that is nowhere is none", () => {

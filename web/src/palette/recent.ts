@@ -1,6 +1,6 @@
 /**
  * The places where one was last, newest first, kept in this browser for each workspace. What is kept is an address and
- * a title; a title that was read since goes before.
+ * a title.
  */
 import type { OneOfName, Place, RouteName, WithinName } from "../app/routes.ts";
 
@@ -19,6 +19,13 @@ export function withPlace(before: readonly Recent[], place: Recent): Recent[] {
   const title = place.title === place.id && known !== undefined ? known.title : place.title;
   const newest = { ...place, title: title.slice(0, LONGEST_TITLE) } as Recent;
   return [newest, ...before.filter((one) => !isSame(one, place))].slice(0, MOST + 1);
+}
+
+/** What something that was read is called, if it is the thing of that id. */
+export function titleIn(data: unknown, id: string): string | null {
+  const { id: own, title, text } = (data ?? {}) as Record<string, unknown>;
+  if (own !== id) return null;
+  return [title, text].find((words): words is string => typeof words === "string" && words.trim() !== "") ?? null;
 }
 
 export function recentOf(place: Place): Recent | null {
