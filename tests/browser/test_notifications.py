@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from gemba.testing import retry_until
 from tests.browser.desk import Desk
 from tests.fixtures.servers import RunningServer
 
@@ -61,8 +62,7 @@ def test_what_newly_waits_is_told_while_one_is_away_and_a_click_leads_to_its_car
     expect(page.get_by_role("button", name="No longer")).to_be_visible()
     page.evaluate("isAway = true")
     put(desk, "Which <b>port</b>?\u202e", "agent-7")
-    page.wait_for_function("shown.length === 1")
-    (told,) = shown(page)
+    (told,) = retry_until(lambda: shown(page))
     assert (told["title"], told["body"]) == ("Question from agent-7", "Which <b>port</b>?⟨U+202E⟩")
 
     page.evaluate("isAway = false; shown[0].onclick()")

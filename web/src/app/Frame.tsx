@@ -75,7 +75,6 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         <button
           type="button"
           className="find-button"
-          aria-label="Find or do"
           aria-keyshortcuts={PALETTE_SHORTCUT}
           title={`Find or do (${PALETTE_KEYS.join(" ")})`}
           onClick={() => setPaletteIsOpen(true)}

@@ -83,7 +83,7 @@ function FileLine({ file, mayEdit }: { file: SettingsFile; mayEdit: boolean }) {
       {mayEdit && (
         <a
           className="button settings-edit"
-          aria-label={`Edit ${file.path}`}
+          aria-label={`${file.digest === "" ? "Write it" : "Edit"}: ${file.path}`}
           {...linkToSettings(file.name, first?.line ?? null)}
         >
           {file.digest === "" ? "Write it" : "Edit"}
@@ -157,7 +157,7 @@ function Value({ said: { name, value, file, line }, settings }: { said: Said; se
         {where === null ? (
           "default"
         ) : settings.may_edit ? (
-          <a aria-label={`${name}: edit it in ${where.replace(":", ", line ")}`} {...linkToSettings(file, line)}>
+          <a aria-label={`${where}: ${name}`} {...linkToSettings(file, line)}>
             {where}
           </a>
         ) : (
