@@ -1,7 +1,7 @@
 """Make the screenshots of docs/images from the demo as it starts: `make pictures`. With words, only those so called.
 
-Each screen is a row of SCREENS: how to get there, and what has to be on it before it is taken. Those of RUNNING have the
-demo's team run, which is begun for them, where it waits for a person.
+Each screen is a row of SCREENS: how to get there, and what has to be on it before it is taken. Those of RUNNING have
+the demo's team run, which is begun for them, where it waits for a person.
 
 Needs what `make test` needs for its browser tests. Leaves nothing behind but the pictures.
 """

@@ -65,6 +65,7 @@ from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
+from gemba.settings import store as settings_files
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult import epic_order, team_plan
 from gemba.skills.consult.registry import SKILLS
@@ -125,6 +126,7 @@ ACTIONS: tuple[Action, ...] = (
     *sitting.ACTIONS,
     *walk_agenda.ACTIONS,
     *walk_deciding.ACTIONS,
+    *settings_files.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.

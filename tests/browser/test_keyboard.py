@@ -22,6 +22,7 @@ SCREENS = (
     ("w", "Dispatches"),
     ("r", "Rules"),
     ("p", "Policies"),
+    (",", "Settings"),
     ("t", "Attention"),
     ("h", "Health"),
     ("i", "Inbox"),

@@ -140,4 +140,11 @@ export type ItemChange = Omit<Schemas["Change"], "before" | "after"> & {
 };
 export type ItemGraph = Schemas["Graph"];
 export type GraphNode = ItemGraph["nodes"][number];
+export type Settings = Schemas["SettingsView"];
+export type SettingsFile = Schemas["SettingsFileView"];
+export type SettingsFinding = Schemas["SettingsFinding"];
+export type SettingsText = Schemas["SettingsText"];
+export type CheckedSettings = Schemas["CheckedSettings"];
+export type Said = Schemas["Setting"];
+export type Found = Schemas["Found"];
 export type Explanation = Schemas["Explanation"];

@@ -58,6 +58,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   rules: RulesScreen,
   policies: PoliciesScreen,
   attention: lazyScreen("Attention", async () => (await import("../attention/AttentionScreen")).AttentionScreen),
+  settings: lazyScreen("Settings", async () => (await import("../settings/SettingsScreen")).SettingsScreen),
   health: HealthScreen,
 };
 

@@ -7,6 +7,9 @@ import { useUnseenAssumptions } from "../assumptions/unseen";
 import { GuidePlace } from "../demo/GuidePlace";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
+import { Kbd } from "../ui/Kbd";
+import { PaletteSide } from "../palette/PaletteSide";
+import { useRecent } from "../palette/useRecent";
 import { PhaseBadge } from "../personas/PhaseBadge";
 import { PmSide, QUESTION } from "../pm/PmSide";
 import { UndoToast } from "../undo/UndoToast";
@@ -14,6 +17,7 @@ import { ConnectionBanner, ConnectionState } from "./ConnectionState";
 import { KeyboardHelp } from "./KeyboardHelp";
 import { Mark } from "./Mark";
 import { Navigation, type Badge } from "./Navigation";
+import { PALETTE_KEYS, PALETTE_SHORTCUT } from "./palette-key";
 import { linkTo, type Place, type RouteName } from "./routes";
 import { ThemeSwitch } from "./ThemeSwitch";
 import { useAttention } from "./useAttention";
@@ -22,16 +26,19 @@ import { useGlobalKeys } from "./useGlobalKeys";
 export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [panelIsOpen, setPanelIsOpen] = useState(false);
+  const [paletteIsOpen, setPaletteIsOpen] = useState(false);
   const inbox = useQuery(unresolvedQuery).data;
   const diagnosis = useQuery(doctorQuery).data;
   const health = diagnosis?.status;
   const unseen = useUnseenAssumptions();
   const memories = useQuery(waitingMemoriesQuery).data?.total ?? 0;
   const announcement = useAnnouncement();
-  useGlobalKeys(
-    () => setHelpIsOpen(true),
-    () => openPanel(),
-  );
+  useGlobalKeys({
+    help: () => setHelpIsOpen(true),
+    panel: () => openPanel(),
+    palette: () => setPaletteIsOpen(true),
+  });
+  useRecent(place, diagnosis?.workspace);
   useAttention(inbox, place.title, diagnosis?.workspace);
 
   function openPanel(): void {
@@ -66,6 +73,19 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
             {diagnosis && <span className="brand-place">{diagnosis.workspace}</span>}
           </span>
         </a>
+        <button
+          type="button"
+          className="find-button"
+          aria-keyshortcuts={PALETTE_SHORTCUT}
+          title={`Find or do (${PALETTE_KEYS.join(" ")})`}
+          onClick={() => setPaletteIsOpen(true)}
+        >
+          <Icon name="search" />
+          <span>Find or do</span>
+          {PALETTE_KEYS.map((key) => (
+            <Kbd key={key}>{key}</Kbd>
+          ))}
+        </button>
         <Navigation current={place.name} badges={badges} />
         <div className="frame-tools">
           <ConnectionState />
@@ -101,7 +121,15 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       </main>
       <PmSide isOpen={panelIsOpen} place={place} onClose={closePanel} />
       <UndoToast />
-      <KeyboardHelp open={helpIsOpen} onClose={() => setHelpIsOpen(false)} />
+      <PaletteSide
+        isOpen={paletteIsOpen}
+        place={place}
+        workspace={diagnosis?.workspace}
+        showHelp={() => setHelpIsOpen(true)}
+        askPm={openPanel}
+        onClose={() => setPaletteIsOpen(false)}
+      />
+      <KeyboardHelp open={helpIsOpen} place={place.name} onClose={() => setHelpIsOpen(false)} />
       <div className="visually-hidden" role="status" aria-live="polite">
         {announcement}
       </div>

@@ -14,7 +14,7 @@ export interface Badge {
   tone?: "warn" | "fail";
 }
 
-const ICONS: Record<RouteName, IconName> = {
+export const ICONS: Record<RouteName, IconName> = {
   floor: "floor",
   inbox: "inbox",
   sessions: "terminal",
@@ -35,6 +35,7 @@ const ICONS: Record<RouteName, IconName> = {
   rules: "stamp",
   policies: "clock",
   attention: "bars",
+  settings: "sliders",
   health: "pulse",
 };
 

@@ -40,6 +40,7 @@ export const ROUTES = {
   context: { path: "/context", title: "Context", key: "c", group: "setup" },
   rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },
   policies: { path: "/policies", title: "Policies", key: "p", group: "setup" },
+  settings: { path: "/settings", title: "Settings", key: ",", group: "setup" },
   health: { path: "/health", title: "Health", key: "h", group: "setup" },
 } as const satisfies Record<string, Route>;
 
@@ -173,6 +174,32 @@ export function goTo(route: RouteName): void {
   visit(ROUTES[route].path);
 }
 
+/** To a screen that is asked by its address to begin something: see `useAskedFor`. */
+export function goToBegin(route: RouteName, what: string): void {
+  flushSync(() => visit(`${ROUTES[route].path}?begin=${encodeURIComponent(what.toWellFormed())}`));
+}
+
+/** By its key or by name, to a screen; the focus goes along: screen readers say where one is. */
+export function goToScreen(route: RouteName | WithinName): void {
+  flushSync(() => visit(route in ROUTES ? ROUTES[route as RouteName].path : WITHIN[route as WithinName].path));
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To the screen of one thing by its name, wherever the focus was. */
+export function openOne(what: OneOfName, id: string): void {
+  flushSync(() => visit(pathOfOne(what, id)));
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To the personas, with this one brought into view. */
+export function goToPersona(id: string): void {
+  flushSync(() => visit(`${ROUTES.personas.path}?persona=${encodeURIComponent(id.toWellFormed())}`));
+}
+
+export const isRoute = (name: string): name is RouteName => Object.hasOwn(ROUTES, name);
+export const isWithin = (name: string): name is WithinName => Object.hasOwn(WITHIN, name);
+export const isOneOf = (name: string): name is OneOfName => Object.hasOwn(ONE_OF, name);
+
 /** To the screen of something that was just made; the focus goes along. */
 export function goToOne(what: OneOfName, id: string): void {
   flushSync(() => visit(pathOfOne(what, id)));
@@ -228,8 +255,8 @@ export function linkToTask(run: string, task: string) {
 export function openTask(run: string, task: string): void {
   const path = pathOfTask(run, task);
   // From one task to the next is one step: going back leads to the run.
-  const isWithin = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
-  if (isWithin) history.replaceState(history.state, "", path + location.search);
+  const isInRun = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
+  if (isInRun) history.replaceState(history.state, "", path + location.search);
   else history.pushState({ within: true, task: true } satisfies Visit, "", path + location.search);
   tell();
 }
@@ -266,6 +293,11 @@ export function linkToHandoffs(filter: { state: string; session: string }) {
   const chosen = Object.entries(filter).filter(([, value]) => value !== "");
   const search = new URLSearchParams(chosen.map(([name, value]) => [name, value.toWellFormed()])).toString();
   return link(ROUTES.handoffs.path + (search && `?${search}`));
+}
+
+/** The text of a file of settings, at a line of it. */
+export function linkToSettings(file: string, line: number | null) {
+  return link(`${ROUTES.settings.path}?file=${encodeURIComponent(file)}${line === null ? "" : `&line=${line}`}`);
 }
 
 /** What is known of the project, with this section brought into view. */

@@ -23,6 +23,7 @@ import { FLOOR } from "../api/floor-queries";
 import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
 import { PERSONAS, PHASES, RECORD } from "../api/persona-queries";
+import { SETTINGS } from "../api/setting-queries";
 import { PLANNING } from "../api/planning-queries";
 import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
 import { followTeams, TEAMS } from "../api/team-queries";
@@ -147,6 +148,8 @@ function apply(message: Message): void {
     changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("context")) {
     changedSides(CONTEXT);
+  } else if (message.event.startsWith("settings")) {
+    changedSides(SETTINGS);
   } else if (message.event.startsWith("memory")) {
     changedSides(MEMORIES);
   } else if (message.event.startsWith("assumption")) {
