@@ -50,7 +50,17 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases, revoking, taking_back
+from gemba.personas import (
+    applying,
+    asking,
+    consult_flows,
+    consult_lines,
+    consulting,
+    holding,
+    phases,
+    revoking,
+    taking_back,
+)
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
 from gemba.personas.consults import persona_of
@@ -66,7 +76,7 @@ from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
 from gemba.skills.advisor.advise import advise
-from gemba.skills.consult import epic_order, team_plan
+from gemba.skills.consult import epic_order, perspective, team_plan
 from gemba.skills.consult.registry import SKILLS
 from gemba.sprints import cards as sprint_cards
 from gemba.sprints import holds, planning, progress, usage
@@ -110,6 +120,7 @@ ACTIONS: tuple[Action, ...] = (
     *importing.ACTIONS,
     *phases.ACTIONS,
     *consulting.ACTIONS,
+    *asking.ACTIONS,
     *applying.ACTIONS,
     *taking_back.ACTIONS,
     *revoking.ACTIONS,
@@ -198,8 +209,9 @@ class App:
         others = (budget_holds(settings.caps),)
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
         database.surroundings["experts"] = {
-            epic_order.SKILL.id: Expert(lambda given: advise(given, self.rounds.workers())),
+            epic_order.SKILL.id: Expert(lambda given, _: advise(given, self.rounds.workers())),
             team_plan.SKILL.id: proposing.expert_of(workspace.root),
+            perspective.SKILL.id: asking.expert_of(database, self.personas),
         }
         lease = settings.teams.lease_seconds * clock.SECOND
         self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in)
