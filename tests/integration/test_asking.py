@@ -165,3 +165,59 @@ def test_a_model_that_fails_leaves_its_comment_to_the_built_in_advisor(app: App,
     assert (found["status"], found["model"]) == ("completed", "gemba-advisor")
     assert "the built-in advisor answered instead" in found["error"]
     assert json.dumps(found["validated_lines"]).count(id) >= 2
+
+
+# ---- in a walk -------------------------------------------------------------------------------------------------------
+
+
+def test_in_a_walk_the_comments_carry_its_id_and_the_transcript_says_who_was_asked(app: App, api: Api) -> None:
+    api.ask("May the port be public?")
+    walk = api.request("POST", "/api/walks", {}).json
+
+    answer = api.request("POST", f"/api/walks/{walk['id']}/perspectives", {})
+    app.see_to_consults()
+
+    asked = answer.json
+    assert (answer.status, asked["ref"]) == (200, walk["agenda"][0]["source"]["ref"])
+    assert [one["persona_id"] for one in asked["consults"]] == SHIPPED
+    found = api.get(f"/api/walks/{walk['id']}")
+    assert {one["id"] for one in found["consults"]} == {one["id"] for one in asked["consults"]}
+    assert {one["status"] for one in found["consults"]} == {"completed"}
+    assert api.get(f"/api/consults/{asked['consults'][0]['id']}")["walk_id"] == walk["id"]
+    assert found["transcript"][-1]["text"] == f"Any perspectives? Asked: {', '.join(SHIPPED)}"
+    with app.database.read() as connection:
+        told = [one for one in events.read_after(connection, 0, 1_000) if one.name == "walk.consulted"]
+    assert len(told) == len(SHIPPED)
+
+
+def test_of_a_topic_nobody_comments_and_of_nothing_neither(api: Api) -> None:
+    walk = api.request("POST", "/api/walks", {}).json
+    empty = api.request("POST", f"/api/walks/{walk['id']}/perspectives", {})
+    api.request("POST", f"/api/walks/{walk['id']}/agenda", {"topic": "who is on call"})
+
+    topic = api.request("POST", f"/api/walks/{walk['id']}/perspectives", {})
+
+    assert (empty.status, empty.json["code"]) == (409, "nothing_on_the_table")
+    assert (topic.status, topic.json["code"]) == (409, "nothing_to_see")
+
+
+def test_a_walks_summary_is_told_without_a_model(app: App, api: Api) -> None:
+    asked = api.ask("Which port?")
+    walk = api.request("POST", "/api/walks", {"label": "Monday"}).json
+    item_id = walk["active_item"]
+    body = {"kind": "reject", "rationale": "ask Ann"}
+    assert api.request("POST", f"/api/walks/{walk['id']}/decide/{item_id}", body).status == 200
+
+    given = {"persona_id": "documentarian", "skill_id": "walk_summary", "raw_input": {"walk_id": walk["id"]}}
+    consult = api.request("POST", "/api/consults", given).json["id"]
+    given["raw_input"] = {"walk_id": "nothing"}
+    of_nothing = api.request("POST", "/api/consults", given).json["id"]
+    app.see_to_consults()
+
+    found = api.get(f"/api/consults/{consult}")
+    assert (found["status"], found["model"], found["line_errors"]) == ("completed", "gemba-advisor", [])
+    finding = found["validated_lines"][1]
+    assert "rejected" in finding["text"]
+    assert finding["text"].endswith("Because: ask Ann")
+    assert finding["refs"] == [asked]
+    assert api.get(f"/api/consults/{of_nothing}")["status"] == "failed"

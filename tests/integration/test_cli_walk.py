@@ -70,7 +70,7 @@ def test_the_agenda_is_the_operators_own_and_a_walk_rests_and_goes_on(operator: 
     assert operator.ok("walk", "add", asked[-6:]).startswith("0 added")
     assert on_table(shown(operator, "next")) == late
     assert on_table(shown(operator, "next", "3")) != late
-    assert "No model is at hand" in operator.ok("walk", "say", "what now?")
+    assert "I cannot answer a free question here" in operator.ok("walk", "say", "what now?")
     deferred = shown(operator, "decide", "now", "defer", "--until", "2h")
     assert deferred["item"]["status"] == "deferred"
     assert " rests, 3 of 3 left" in operator.ok("walk", "pause")

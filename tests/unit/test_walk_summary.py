@@ -92,25 +92,25 @@ def said(one: WalkDetail) -> list[dict[str, Any]]:
 
 
 def test_each_decision_has_a_finding_with_its_reason_and_references() -> None:
-    applied = Applied(200, {})
+    applied = Applied(200, "esc-1")
     strategy, *findings, summary = said(
         walk(
             entry(1, ItemStatus.DECIDED, decided("ratify", action=ACTION, applied=applied)),
             entry(2, ItemStatus.DECIDED, decided("reject", rationale="not\nnow")),
-            entry(3, ItemStatus.DECIDED, decided("handoff", persona_id="qa", consult_id="c-1")),
+            entry(3, ItemStatus.DEFERRED, decided("handoff", persona_id="qa", consult_id="c-1")),
             entry(4, ItemStatus.DEFERRED, decided("defer", until="2026-05-05T09:30:00Z")),
-            entry(5, ItemStatus.QUEUED),
+            entry(5, ItemStatus.QUEUED, framing=None),
             entry(6, ItemStatus.DISMISSED, settled="answered by bob"),
             touched=["shop-1", "shop-2"],
         )
     )
 
-    assert "3 of 6 items were decided" in strategy["reasoning"]
+    assert "2 of 6 items were decided" in strategy["reasoning"]
     assert [finding["text"] for finding in findings] == [
         f"Topic 1: ratified (Answer: use UTC; POST /api/escalations/esc-1/respond, answered 200), by ann at {AT}.",
         "Topic 2: rejected, by ann at 2026-05-04T09:30:00Z. Because: not now",
         "Topic 3: handed to qa, by ann at 2026-05-04T09:30:00Z.",
-        "Open: Topic 4: it was deferred until 2026-05-05T09:30:00Z; it waits since 2026-05-04T09:30:00Z.",
+        "Topic 4: deferred until 2026-05-05T09:30:00Z, by ann at 2026-05-04T09:30:00Z.",
         "Open: Topic 5: it was not looked at; it waits since 2026-05-04T09:30:00Z.",
         "Settled elsewhere: Topic 6: answered by bob.",
         "qa goes on with: Topic 3.",
@@ -120,8 +120,8 @@ def test_each_decision_has_a_finding_with_its_reason_and_references() -> None:
         *(["esc-1"], ["esc-2"], ["esc-3", "c-1"], ["esc-4"], ["esc-5"], ["esc-6"], ["esc-3", "c-1"]),
         ["shop-1", "shop-2"],
     ]
-    assert summary["notes"].startswith("3 decided (1 ratify, 1 reject, 1 defer, 1 handoff). Topic 1: ratified")
-    assert summary["notes"].endswith("2 still open.")
+    assert summary["notes"].startswith("4 decisions (1 ratify, 1 reject, 1 defer, 1 handoff). Topic 1: ratified")
+    assert summary["notes"].endswith("3 still open.")
 
 
 def test_the_same_walk_gives_the_same_lines_and_an_empty_one_says_so() -> None:

@@ -64,6 +64,7 @@ class LocalDoor:
                     self._app.see_to_consults()
                     self._app.write_replies()
                     self._app.team_folders.write()
+                    self._app.walk_summaries.write()
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")
 

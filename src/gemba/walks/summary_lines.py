@@ -14,7 +14,7 @@ import msgspec
 
 from gemba.skills.consult.advice import AdviceFinding, AdviceStrategy, AdviceSummary
 from gemba.text import one_line
-from gemba.walks.walk import DECISIONS, AgendaItem, Decision, ItemStatus, WalkDetail
+from gemba.walks.walk import DECISIONS, UNDECIDED, AgendaItem, Decision, ItemStatus, WalkDetail
 
 MOST_FINDINGS: Final = 300  # of decisions, and of what is open
 _MOST_NAMED: Final = 5  # decisions in the summary
@@ -32,10 +32,8 @@ _DONE: Final = {
 
 
 def summary_lines(walk: WalkDetail) -> list[msgspec.Struct]:
-    decided = [
-        (item, item.decision) for item in walk.agenda if item.status is ItemStatus.DECIDED and item.decision is not None
-    ]
-    open_items = [item for item in walk.agenda if item.status not in (ItemStatus.DECIDED, ItemStatus.DISMISSED)]
+    decided = [(item, item.decision) for item in walk.agenda if item.decision is not None]
+    open_items = [item for item in walk.agenda if item.status in UNDECIDED and item.decision is None]
     elsewhere = [item for item in walk.agenda if item.status is ItemStatus.DISMISSED]
     findings = [
         *_bounded([_of_decision(*pair) for pair in decided], "decisions"),
@@ -43,7 +41,7 @@ def summary_lines(walk: WalkDetail) -> list[msgspec.Struct]:
         *_bounded([_of_settled(item) for item in elsewhere], "items that were settled elsewhere"),
         *_what_follows(walk, decided),
     ]
-    return [AdviceStrategy(_head(walk)), *findings, AdviceSummary(_notes(walk, decided, open_items))]
+    return [AdviceStrategy(_head(walk)), *findings, AdviceSummary(_notes(walk, decided))]
 
 
 def _head(walk: WalkDetail) -> str:
@@ -73,12 +71,8 @@ def _how(decision: Decision) -> str:
 
 
 def _of_open(item: AgendaItem) -> AdviceFinding:
-    deferred = item.decision is not None and item.decision.until
-    words = {
-        ItemStatus.ACTIVE: "it was on the table, and nothing was decided",
-        ItemStatus.DEFERRED: f"it was deferred{f' until {deferred}' if deferred else ''}",
-        ItemStatus.QUEUED: "it was not looked at",
-    }[item.status]
+    seen = item.framing is not None or item.status is ItemStatus.ACTIVE
+    words = "it was on the table, and nothing was decided" if seen else "it was not looked at"
     since = f"; it waits since {item.since}" if item.since else ""
     return AdviceFinding(f"Open: {_topic(item)}: {words}{since}.", [item.source.ref] if item.source.ref else [])
 
@@ -99,12 +93,14 @@ def _what_follows(walk: WalkDetail, decided: list[Made]) -> Iterator[AdviceFindi
         yield AdviceFinding(f"{noun} changed by these decisions.", list(touched[:MOST_FINDINGS]))
 
 
-def _notes(walk: WalkDetail, decided: list[Made], open_items: list[AgendaItem]) -> str:
+def _notes(walk: WalkDetail, decided: list[Made]) -> str:
     counts = [f"{walk.totals.decisions[kind]} {kind}" for kind in DECISIONS if walk.totals.decisions.get(kind)]
     named = [f"{_topic(item)}: {_how(decision)}." for item, decision in decided[:_MOST_NAMED]]
     more = [f"And {len(decided) - _MOST_NAMED} more."] if len(decided) > _MOST_NAMED else []
-    first = f"{len(decided)} decided ({', '.join(counts)})." if counts else "Nothing was decided."
-    return " ".join([first, *named, *more, f"{len(open_items)} still open."])
+    noun = "1 decision" if len(decided) == 1 else f"{len(decided)} decisions"
+    first = f"{noun} ({', '.join(counts)})." if counts else "Nothing was decided."
+    still_open = sum(item.status in UNDECIDED for item in walk.agenda)
+    return " ".join([first, *named, *more, f"{still_open} still open."])
 
 
 def _topic(item: AgendaItem) -> str:
