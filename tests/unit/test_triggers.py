@@ -149,10 +149,10 @@ def test_a_comment_on_what_touches_nothing_says_so() -> None:
 
     assert finding == {
         "type": "finding",
-        "text": "nothing that is stored of i-1 touches this ground",
+        "text": "nothing that is stored of it touches this ground.",
         "refs": ["i-1"],
     }
-    assert summary["notes"] == "From where Documentarian stands nothing speaks against going on with i-1."
+    assert summary["notes"] == "From where Documentarian stands nothing speaks against going on."
 
 
 def test_an_escalation_is_told_with_its_words_on_one_line() -> None:
@@ -160,7 +160,7 @@ def test_an_escalation_is_told_with_its_words_on_one_line() -> None:
     thing = {"what": "escalation", "kind": "question", "urgency": "blocking", "state": "open", "text": "May\nit?"}
     around = Around("esc-1", thing={**thing, "opened_at": opened}, ready=1)
 
-    _, finding, _ = said(of("documentarian", "on_demand"), around)
+    _, finding, _ = said(of("project-manager", "on_demand"), around)
 
-    assert finding["text"] == "the escalation esc-1 is question, blocking, open, opened 3 h ago: May it?"
+    assert finding["text"] == "the escalation is question, blocking, open, opened 3 h ago: May it?"
     assert finding["refs"] == ["esc-1"]

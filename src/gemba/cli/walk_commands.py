@@ -16,6 +16,7 @@ from gemba.cli.item_text import find_item as find_work
 from gemba.cli.show import json_option, print_items, print_json, tell
 from gemba.cli.walk_found import (
     NOW,
+    asked_in_full,
     find_item,
     finished,
     last_event,
@@ -97,8 +98,7 @@ def start(folder: str | None, label: str, as_json: bool) -> None:
       gemba walk start --label "Monday morning"
     """
     with open_door(folder) as door:
-        made = door.post("/api/walks", {"label": label})
-    _tell_walk(made, as_json)
+        _tell_walk(door, door.post("/api/walks", {"label": label}), as_json)
 
 
 @click.command(short_help="Put something on the agenda.")
@@ -144,8 +144,7 @@ def take_next(folder: str | None, item: str | None, as_json: bool) -> None:
     with open_door(folder) as door:
         id = own_walk(door)
         body = {} if item is None else {"item": find_item(read_walk(door, id), item)["id"]}
-        found = door.post(walk_path(id, "turn"), body)
-    _tell_walk(found, as_json)
+        _tell_walk(door, door.post(walk_path(id, "turn"), body), as_json)
 
 
 @click.command(short_help="Decide an item; the next one is taken up.")
@@ -189,12 +188,11 @@ def decide(folder: str | None, /, item: str, kind: str, as_json: bool, **given: 
         chosen = find_item(read_walk(door, id), item)["id"]
         asked = {name: value for name, value in body.items() if value is not None}
         done = door.post(walk_path(id, "decide", chosen), asked)
-        walk = None if as_json else read_walk(door, id)
-    if walk is None:
-        print_json(done)
-        return
-    click.echo(f"{decided(done['item'])}: {one_line(done['item']['topic'], 100)}")
-    _tell_walk(walk, False)
+        if as_json:
+            print_json(done)
+            return
+        click.echo(f"{decided(done['item'])}: {one_line(done['item']['topic'], 100)}")
+        _tell_walk(door, read_walk(door, id), as_json)
 
 
 @click.command(short_help="Say something to the Project Manager.")
@@ -252,7 +250,7 @@ def perspectives(folder: str | None, item: str | None, ref: str | None, as_json:
         said = perspectives_on(door, asked["ref"], consults)
     click.echo("\n".join(asked_lines(asked)))
     for one in said:
-        click.echo("\n".join(["", *comment_lines(one)]))
+        click.echo("\n".join(["", *comment_lines(one, asked["ref"])]))
 
 
 @click.command(short_help="Let your walk rest.")
@@ -265,7 +263,8 @@ def pause(folder: str | None, as_json: bool) -> None:
     Example:
       gemba walk pause
     """
-    found = _move(folder, "pause", {})
+    with open_door(folder) as door:
+        found = _move(door, "pause", {})
     tell(found, as_json, f"{found['id']} rests, {found['left']} of {found['items']} left")
 
 
@@ -279,7 +278,8 @@ def resume(folder: str | None, as_json: bool) -> None:
     Example:
       gemba walk resume
     """
-    _tell_walk(_move(folder, "resume", {}), as_json)
+    with open_door(folder) as door:
+        _tell_walk(door, _move(door, "resume", {}), as_json)
 
 
 @click.command(short_help="End your walk, with a summary.")
@@ -293,17 +293,17 @@ def end(folder: str | None, abandon: bool, as_json: bool) -> None:
     Example:
       gemba walk end
     """
-    found = _move(folder, "end", {"abandon": abandon})
+    with open_door(folder) as door:
+        found = _move(door, "end", {"abandon": abandon})
     tell(found, as_json, "\n".join(lines_of_one(found)))
 
 
-def _move(folder: str | None, verb: str, body: dict[str, Any]) -> Walk:
-    with open_door(folder) as door:
-        found: Walk = door.post(walk_path(own_walk(door), verb), body)
+def _move(door: Door, verb: str, body: dict[str, Any]) -> Walk:
+    found: Walk = door.post(walk_path(own_walk(door), verb), body)
     return found
 
 
-def _tell_walk(walk: Walk, as_json: bool) -> None:
+def _tell_walk(door: Door, walk: Walk, as_json: bool) -> None:
     """What is on the table now, and how to decide it."""
     if as_json:
         print_json(walk)
@@ -313,7 +313,7 @@ def _tell_walk(walk: Walk, as_json: bool) -> None:
         click.echo("\n".join(["Nothing more is on the agenda.", *totals_lines(walk["totals"])]))
         click.echo("End it with: gemba walk end")
         return
-    click.echo("\n".join(item_lines(walk, item)))
+    click.echo("\n".join(item_lines(walk, item, asked=asked_in_full(door, item))))
     click.echo(f"\nDecide with: gemba walk decide {NOW} {'|'.join(_KINDS)}")
 
 

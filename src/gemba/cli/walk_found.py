@@ -12,13 +12,17 @@ from typing import Any
 
 import click
 
+from gemba.cli.approval_found import asked_by
+from gemba.cli.approval_text import asked_lines as approval_lines
 from gemba.cli.door import Door, find_id, item_path
+from gemba.cli.show import body_lines
 from gemba.cli.walk_text import Item, Walk, active_item
 from gemba.errors import GembaError, Invalid, NotFound
 
 NOW = "now"  # the item on the table
 _PATIENCE_SECONDS = 5.0  # for the next of several consults to end; what takes longer is looked at later
 _FEWEST = 4
+_LONGEST_ASK = 40  # lines
 
 
 def own_walk(door: Door) -> str:
@@ -91,6 +95,25 @@ def perspectives_on(door: Door, ref: str, consults: Iterable[str]) -> list[dict[
     """What these consults said of a thing, in their order."""
     said = {one["consult_id"]: one for one in door.get("/api/perspectives", ref=ref, limit=100)["perspectives"]}
     return [said[id] for id in consults if id in said]
+
+
+def asked_in_full(door: Door, item: Item) -> list[str] | None:
+    """What an escalation asks, where the summary is not the whole of it: a command that waits for approval to the
+    letter, since what is approved is what runs, and a long question with all its words."""
+    framing = item["framing"]
+    if item["source"]["kind"] != "escalation" or framing is None:
+        return None
+    ref = item["source"]["ref"]
+    if any(is_approval(action) for action in framing["actions"]):
+        asked = asked_by(door, ref)
+        return approval_lines(asked) if asked else None
+    if not any(framing[name].rstrip().endswith("…") for name in ("sentence", "summary")):
+        return None
+    return body_lines(door.get(item_path("escalations", ref))["text"], _LONGEST_ASK)
+
+
+def is_approval(action: dict[str, Any]) -> bool:
+    return str(action["path"]).startswith("/api/approvals/")
 
 
 def last_event(door: Door) -> int:

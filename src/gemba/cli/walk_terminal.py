@@ -18,12 +18,20 @@ import click
 import msgspec
 
 from gemba.cli.approval_found import asked_by
-from gemba.cli.approval_text import asked_lines as approval_lines
 from gemba.cli.consult_text import lines_of_one as consult_lines
 from gemba.cli.door import Door, open_door
 from gemba.cli.keyboard import Keyboard
 from gemba.cli.show import labelled, width
-from gemba.cli.walk_found import finished, is_over, last_event, perspectives_on, read_walk, walk_path
+from gemba.cli.walk_found import (
+    asked_in_full,
+    finished,
+    is_approval,
+    is_over,
+    last_event,
+    perspectives_on,
+    read_walk,
+    walk_path,
+)
 from gemba.cli.walk_text import (
     Item,
     Walk,
@@ -35,6 +43,7 @@ from gemba.cli.walk_text import (
     decided,
     item_lines,
     said_lines,
+    to_go,
     totals_lines,
 )
 from gemba.errors import Conflict, GembaError
@@ -177,10 +186,10 @@ class _Sitting:
         self._take(read_walk(self.door, self.walk["id"]))
 
     def _take(self, walk: Walk) -> None:
-        """The walk as it is now, with what was said meanwhile by others than the operator."""
+        """The walk as it is now, with what it has to say itself; not what the operator asked for just now."""
         self.walk = walk
         for said in walk["transcript"]:
-            if said["number"] > self._said and said["speaker"] == "walk":
+            if said["number"] > self._said and said["speaker"] == "walk" and not said["who"]:
                 click.echo("\n".join(said_lines(said)))
         self._said = max([self._said, *(said["number"] for said in walk["transcript"])])
 
@@ -192,19 +201,14 @@ class _Sitting:
             click.echo("\n".join(["Nothing more is on the agenda.", *totals_lines(self.walk["totals"])]))
             self._keys(_NOTHING_LEFT)
             return
-        click.echo("\n".join(item_lines(self.walk, item, self._selected, self._command(item))))
+        click.echo("\n".join(item_lines(self.walk, item, self._selected, asked_in_full(self.door, item))))
         self._keys(_ON_TABLE)
 
-    def _command(self, item: Item) -> list[str] | None:
-        """The command that waits for approval, to the letter: what is approved is what runs."""
-        actions = [] if item["framing"] is None else item["framing"]["actions"]
-        if item["source"]["kind"] != "escalation" or not any(_approves(action) for action in actions):
-            return None
-        asked = asked_by(self.door, item["source"]["ref"])
-        return approval_lines(asked) if asked else None
-
     def _keys(self, words: str) -> None:
-        click.echo(click.style("\n".join(fold(words, width())), fg="bright_black"))
+        """A key stays on the line of what it does."""
+        whole = " · ".join(part.replace(" ", "\u00a0") for part in words.split(" · "))
+        lines = [line.replace("\u00a0", " ") for line in fold(whole, width())]
+        click.echo(click.style("\n".join(lines), fg="bright_black"))
 
     def _help(self) -> bool:
         click.echo("\n".join(line for keys, words in _HELP for line in labelled(f"{keys:<5}", words)))
@@ -261,7 +265,7 @@ class _Sitting:
 
     def _words(self, item: Item, action: dict[str, Any]) -> str:
         """What the line begins with: the proposed text, or the one command that would run."""
-        if _approves(action):
+        if is_approval(action):
             asked = asked_by(self.door, item["source"]["ref"])
             return str(asked[0]["command"]) if len(asked) == 1 else ""
         return str(action["body"].get("text") or "")
@@ -353,7 +357,7 @@ class _Sitting:
         finished(self.door, ids, seen)
         said = perspectives_on(self.door, item["source"]["ref"], ids)
         for one in said:
-            click.echo("\n".join(["", *comment_lines(one)]))
+            click.echo("\n".join(["", *comment_lines(one, item["source"]["ref"])]))
         if any(one["status"] == "running" for one in said):
             self._keys("some are still thinking: p shows what came")
         click.echo()
@@ -370,7 +374,12 @@ class _Sitting:
         if id is None:
             return
         (found,) = finished(self.door, [id], seen)
-        click.echo("\n".join(["", *consult_lines(found, False)]))
+        if found["skill_id"] == "perspective":
+            ref = found["raw_request"]["raw_input"]["ref"]
+            lines = [line for one in perspectives_on(self.door, ref, [id]) for line in comment_lines(one, ref)]
+        else:
+            lines = consult_lines(found, False)
+        click.echo("\n".join(["", *lines]))
         if any(line.get("suggested_action") for line in found["validated_lines"]):
             self._keys(f"apply a line in another terminal: gemba consult apply {id[-6:]} NUMBER")
 
@@ -385,9 +394,10 @@ class _Sitting:
         return True
 
     def _end(self) -> bool:
-        left = self.walk["left"]
-        self._keys(f"{left} {'is' if left == 1 else 'are'} left. End the walk? y yes · any other key: not")
-        if self.keyboard.key() == "y":
+        left = to_go(self.walk)
+        if left:
+            self._keys(f"{left} {'is' if left == 1 else 'are'} left. End the walk? y yes · any other key: not")
+        if not left or self.keyboard.key() == "y":
             self._take(self.door.post(walk_path(self.walk["id"], "end"), {}))
         return False
 
@@ -417,10 +427,6 @@ _WITH_ITEM: dict[str, Callable[[_Sitting, Item], bool]] = {
     "h": _Sitting._hand_off,
     "p": _Sitting._perspectives,
 }
-
-
-def _approves(action: dict[str, Any]) -> bool:
-    return str(action["path"]).startswith("/api/approvals/")
 
 
 def _tomorrow() -> str:

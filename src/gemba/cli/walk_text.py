@@ -33,11 +33,17 @@ DONE = {
     "handoff": "handed off",
 }
 _LONGEST_SUMMARY = 12  # lines
+_MOST_REFS = 4
 
 
 def active_item(walk: Walk) -> Item | None:
     """What is on the table."""
     return next((item for item in walk["agenda"] if item["id"] == walk["active_item"]), None)
+
+
+def to_go(walk: Walk) -> int:
+    """How many wait to be looked at; what was put off does not."""
+    return sum(item["status"] in ("queued", "active") for item in walk["agenda"])
 
 
 def lines_of_list(walk: Walk, id: str) -> list[str]:
@@ -89,13 +95,13 @@ def _until(moment: str) -> str:
 
 
 def item_lines(walk: Walk, item: Item, selected: int = 1, asked: list[str] | None = None) -> list[str]:
-    """The item on the table: how far the walk is, what it is about, and what is proposed. `asked`: a command that waits
-    for approval, to the letter."""
+    """The item on the table: how far the walk is, what it is about, and what is proposed. `asked`: what is asked in
+    full, in the place of the summary."""
     number = next(place for place, each in enumerate(walk["agenda"], 1) if each["id"] == item["id"])
     source = item["source"]
     whose = f" by {one_line(source['worker'], 30)}" if source["worker"] else ""
     about = f"{_SOURCES.get(source['kind'], source['kind'])}{whose}, {age(item['since'])} ago"
-    lines = [_rule(f"{number} of {len(walk['agenda'])} · {walk['left']} left", about)]
+    lines = [_rule(f"{number} of {len(walk['agenda'])} · {to_go(walk)} to go", about)]
     framing = item["framing"]
     sentence = item["topic"] if framing is None else framing["sentence"]
     lines += [click.style(line, bold=True) for line in fold(sentence, width())]
@@ -142,7 +148,7 @@ def totals_lines(totals: dict[str, Any]) -> list[str]:
         f"{totals['decided']} of {totals['items']} decided" + (f" ({kinds})" if kinds else ""),
         f"{totals['deferred']} put off" if totals["deferred"] else None,
         f"{totals['dismissed']} settled elsewhere" if totals["dismissed"] else None,
-        f"{totals['applied']} done",
+        f"{totals['applied']} action{'' if totals['applied'] == 1 else 's'} done",
         f"work changed: {', '.join(totals['work_touched'][:5])}" if totals["work_touched"] else None,
         f"{totals['consults']} consults, {_cost(totals['dollars'])}" if totals["consults"] else None,
         _span(totals["seconds"]),
@@ -166,16 +172,16 @@ def said_lines(said: dict[str, Any]) -> list[str]:
     return labelled(click.unstyle(f"{one_line(who, 20)}:"), said["text"])
 
 
-def comment_lines(one: dict[str, Any]) -> list[str]:
-    """What a persona said of something: its sentence first, then what it rests on."""
+def comment_lines(one: dict[str, Any], ref: str) -> list[str]:
+    """What a persona said of a thing: its sentence, then what that rests on, with links to all but the thing itself."""
     mark = "" if one["status"] == "completed" else one["status"]
-    lines = headline(mark, "yellow", one["persona_name"], [one["model"]])
-    for finding in one["findings"]:
-        refs = f" [{', '.join(finding['refs'][:4])}]" if finding["refs"] else ""
-        lines += labelled("-", f"{finding['text']}{refs}")
-    for label in ("summary", "error"):
-        lines += labelled(f"{label}:" if label == "error" else "=>", one[label]) if one[label] else []
-    return lines
+    lines = headline(mark, "yellow", showable(one["persona_name"]), [one["model"]])
+    lines += labelled("=>", one["summary"]) if one["summary"] else []
+    told = [(finding["text"], [each for each in finding["refs"] if each != ref]) for finding in one["findings"]]
+    for text, refs in told:
+        if refs or len(told) > 1:  # what one finding says of the thing alone is in the sentence
+            lines += labelled("-", f"{text} [{', '.join(refs[:_MOST_REFS])}]" if refs else text)
+    return [*lines, *labelled("error:", one["error"])] if one["error"] else lines
 
 
 def asked_lines(asked: dict[str, Any]) -> list[str]:

@@ -28,15 +28,12 @@ def comment(
 ) -> list[msgspec.Struct]:
     """One strategy, the findings with what each rests on, one summary."""
     mine, concern = own_signals(persona, signals), _concern(persona, around.item, phase)
-    findings = [
-        *_of_purview(persona, around, concern),
-        *_of_signals(mine),
-        *_of_thing(around, now),
-        *_of_item(around, now),
-    ]
+    findings = [*_of_purview(around, concern), *_of_signals(mine)]
+    if findings or persona.purview is None:  # to whoever answers for a domain, all else is somebody else's
+        findings += [*_of_thing(around, now), *_of_item(around, now)]
     return [
         AdviceStrategy(_ground(persona, phase)),
-        *(findings or [AdviceFinding(f"nothing that is stored of {around.ref} touches this ground", [around.ref])]),
+        *(findings or [AdviceFinding("nothing that is stored of it touches this ground.", [around.ref])]),
         AdviceSummary(_in_a_sentence(persona, around, concern, mine)),
     ]
 
@@ -63,7 +60,7 @@ def _concern(persona: Persona, item: ItemSeen | None, phase: Phase) -> Concern |
     return next(iter(judge(change, phase, [persona]).concerns), None)
 
 
-def _of_purview(persona: Persona, around: Around, concern: Concern | None) -> Iterator[AdviceFinding]:
+def _of_purview(around: Around, concern: Concern | None) -> Iterator[AdviceFinding]:
     if concern is None or around.item is None:
         return
     then = {
@@ -87,7 +84,7 @@ def _of_thing(around: Around, now: int) -> Iterator[AdviceFinding]:
     facts = [str(thing[name]) for name in ("kind", "urgency", "state", "lifecycle", "plan_status") if thing.get(name)]
     since = clock.parse(str(thing.get("opened_at", "")))
     waited = "" if since is None else f", opened {_hours(now - since)} ago"
-    text = f"the {thing['what']} {around.ref} is {', '.join(facts) or 'there'}{waited}{f': {words}' if words else ''}"
+    text = f"the {thing['what']} is {', '.join(facts) or 'there'}{waited}{f': {words}' if words else '.'}"
     yield AdviceFinding(text, [around.ref])
 
 
@@ -106,14 +103,13 @@ def _of_item(around: Around, now: int) -> Iterator[AdviceFinding]:
 
 
 def _in_a_sentence(persona: Persona, around: Around, concern: Concern | None, mine: Sequence[Signal]) -> str:
-    about = around.ref if around.item is None else around.item.id
     said = []
-    if concern is not None:
-        said.append(f"{about} is of {concern.domain}, which I answer for ({concern.authority})")
+    if concern is not None and around.item is not None:
+        said.append(f"{around.item.id} is of {concern.domain}, which I answer for ({concern.authority})")
     if mine:
         said.append(f"of my triggers {', '.join(dict.fromkeys(each.trigger for each in mine))} fires now")
     if not said:
-        return f"From where {persona.name} stands nothing speaks against going on with {about}."
+        return f"From where {persona.name} stands nothing speaks against going on."
     return f"{persona.name}: {', and '.join(said)}."
 
 
