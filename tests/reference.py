@@ -30,6 +30,7 @@ from gemba.teams.measuring import ROWS
 from gemba.teams.message import TYPES
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
+from gemba.walks.walk import WALK
 from gemba.work import item
 from tests import reference_tables
 
@@ -113,6 +114,10 @@ def moves() -> str:
 
 def consults() -> str:
     return f"```mermaid\n{CONSULT.diagram()}\n```\n"
+
+
+def walks() -> str:
+    return f"```mermaid\n{WALK.diagram()}\n```\n"
 
 
 def starts() -> str:
@@ -241,6 +246,7 @@ BLOCKS = {
     "api": reference_tables.requests,
     "settings": reference_tables.settings,
     "codes": reference_tables.codes,
+    "walks": walks,
 }
 
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "open": ("gemba.cli.open", "Open the page of the running server."),
     "floor": ("gemba.cli.floor", "Show what needs you, runs, is next, and cost."),
     "inbox": ("gemba.cli.inbox", "Show what waits for you."),
+    "walk": ("gemba.cli.walk", "Go through all that waits, one decision at a time."),
     "answer": ("gemba.cli.answer", "Answer an escalation."),
     "ack": ("gemba.cli.ack", "Say that you have seen an escalation."),
     "dismiss": ("gemba.cli.dismiss", "Decline to answer an escalation."),
