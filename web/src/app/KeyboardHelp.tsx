@@ -1,5 +1,6 @@
 /** The keyboard map. */
 import { useEffect, useRef } from "react";
+import { WALK_MAP } from "../walk/keys";
 import { ROUTES } from "./routes";
 
 const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
@@ -32,6 +33,7 @@ const MAP: [heading: string, keys: [keys: string[], what: string][]][] = [
       [["r"], "To the answer for all that are selected"],
     ],
   ],
+  ["Walk", WALK_MAP],
   [
     "Board",
     [

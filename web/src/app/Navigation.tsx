@@ -16,6 +16,7 @@ export interface Badge {
 
 const ICONS: Record<RouteName, IconName> = {
   inbox: "inbox",
+  walks: "steps",
   sessions: "terminal",
   coach: "coach",
   personas: "people",
@@ -47,6 +48,7 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   item: "board",
   sprint: "sprints",
   team: "teams",
+  walk: "walks",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

@@ -10,6 +10,7 @@ import { cardById, focusCard } from "../ui/card-focus";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
 import { onTakenBack } from "../undo/undo";
+import { WalkOffer } from "../walk/WalkOffer";
 import { BulkBar } from "./BulkBar";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
@@ -93,6 +94,7 @@ export function InboxScreen() {
         <h1 tabIndex={-1}>Inbox</h1>
         {cards.length > 0 && <p>{summaryOf(active, undelivered.length)}</p>}
       </header>
+      <WalkOffer />
       <NewPill arrivals={known(arrivals)} onGo={goToArrivals} />
       {inbox.isPending && <Skeletons count={4} label="Reading the inbox" />}
       {inbox.isError && inbox.data === undefined && (

@@ -27,6 +27,7 @@ import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
 import { followTeams, TEAMS } from "../api/team-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
+import { settlesAgenda, walkQuery, WALKS, walksQuery } from "../api/walk-queries";
 import type { ServerEvent } from "../api/types";
 import { announce } from "../ui/announce";
 import { plainText } from "../ui/plain-text";
@@ -74,6 +75,12 @@ const changedTeams = coalesce<string>(TEAM_WINDOW, async (news) => {
   await followTeams([...news]);
 });
 
+/** Two tabs stay in step, and what was settled elsewhere shows so. An empty id stands for whichever is shown. */
+const changedWalks = coalesce<string>(BURST_WINDOW, async (ids) => {
+  const keys = ids.has("") ? [[...WALKS, "one"]] : [...ids].map((id) => walkQuery(id).queryKey);
+  await Promise.all(keys.map(refresh));
+});
+
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
   await Promise.all([...keys].map(refresh));
 });
@@ -97,7 +104,9 @@ function apply(message: Message): void {
   const { ref, session_id, payload } = JSON.parse(message.data) as ServerEvent;
   if (message.event === "escalation.reminded") announce(`Reminder: ${plainText(session_id ?? "an agent")} still waits`);
   if (/^(auto|item|run|dispatch)\.|^session/.test(message.event)) changedSides(AUTO);
+  if (settlesAgenda(message.event)) changedWalks("");
   if (message.event.startsWith("escalation")) {
+    changedSides(walksQuery.queryKey);
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);
     changedSides(ASKED);
@@ -128,6 +137,9 @@ function apply(message: Message): void {
   } else if (message.event.startsWith("team.")) {
     if (ref !== null) changedTeams(`${message.event} ${ref}`);
     if (message.event !== "team.message") changedSides([...TEAMS, "list"]);
+  } else if (message.event.startsWith("walk.")) {
+    if (ref !== null) changedWalks(ref);
+    changedSides(walksQuery.queryKey);
   } else if (message.event.startsWith("audit")) {
     changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
