@@ -9,6 +9,7 @@ from tests.browser.desk import Desk, ask, outcome
 from tests.fixtures.servers import RunningServer
 
 SCREENS = (
+    ("x", "Walk"),
     ("s", "Sessions"),
     ("a", "Assumptions"),
     ("b", "Board"),
