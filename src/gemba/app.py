@@ -82,6 +82,10 @@ from gemba.teams.at_work import TeamsAtWork
 from gemba.teams.epics import item_of
 from gemba.teams.folder import Folders
 from gemba.threads import first_of, readable, repeat_in_thread
+from gemba.walks import agenda as walk_agenda
+from gemba.walks import deciding as walk_deciding
+from gemba.walks import sitting
+from gemba.walks.records import Summaries
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
 from gemba.work import store as work
@@ -118,6 +122,9 @@ ACTIONS: tuple[Action, ...] = (
     *commands.ACTIONS,
     *reviewing.ACTIONS,
     *messaging.ACTIONS,
+    *sitting.ACTIONS,
+    *walk_agenda.ACTIONS,
+    *walk_deciding.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -206,6 +213,7 @@ class App:
         self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)
+        self.walk_summaries = Summaries(database, workspace.root, self.origin)
         database.on_commit.append(lambda _: self.signal.tell())
 
     @classmethod
@@ -241,6 +249,7 @@ class App:
         self.see_to_consults()
         self.looking.look_at_ended()
         self.team_folders.write()
+        self.walk_summaries.write()
         self.write_replies()
 
     def write_replies(self) -> None:
@@ -302,6 +311,7 @@ class App:
                         self._deliver(hub),
                         self.records.keep(hub),
                         self.team_folders.keep(hub),
+                        self.walk_summaries.keep(hub),
                         self._ring_alarms(hub),
                         self._prune_hourly(),
                         self._tidy_hourly(),

@@ -109,10 +109,12 @@ TASK_POINTS = (
     "task ended",  # and its worktree is there
     "worktree gone",
 )
+WALK_POINTS = ("insert walks", "insert walk_items", "insert walk_transcript", "update walk_items", "update walks")
 USAGE_POINTS = ("insert usage_turns", "insert usage_sums", "insert sprint_days", "update sprints")
 ALL_POINTS = (
     *(*POINTS, *FLOW_POINTS, *CHECK_POINTS, *RULE_POINTS),
     *(*APPROVAL_POINTS, *HANDOFF_POINTS, *CONSULT_POINTS, *AUTO_POINTS, *USAGE_POINTS, *TEAM_POINTS, *TASK_POINTS),
+    *WALK_POINTS,
 )
 
 _STATEMENT = re.compile(r"\s*(INSERT INTO|UPDATE|DELETE FROM)\s+(?:\"?(?:gemba_flows|main)\"?\.)?\"?(\w+)")

@@ -22,6 +22,7 @@ from gemba.api import (
     skill_reads,
     sprint_reads,
     team_reads,
+    walk_reads,
     work_reads,
 )
 from gemba.api.read import Read
@@ -86,6 +87,7 @@ READS = (
     *consult_reads.READS,
     *auto_reads.READS,
     *team_reads.READS,
+    *walk_reads.READS,
     Read("/api/policies", policies, Nothing, PolicyList, "What happens to what nobody answers, and whom to notify"),
     Read(
         "/api/attention",

@@ -114,7 +114,8 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Resolution(msgspec.Struct, frozen=True):
-    """A stored reply, as the API shows it. `late`: it came after the ask's time had run out."""
+    """A stored reply, as the API shows it. `late`: it came after the ask's time had run out. `walk_id`: where it was
+    decided in a walk."""
 
     outcome: Outcome
     text: str
@@ -127,6 +128,7 @@ class Resolution(msgspec.Struct, frozen=True):
     confirmed_by: str | None
     rule_id: str | None
     late: bool
+    walk_id: str | None
     at: str
 
 

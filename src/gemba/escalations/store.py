@@ -53,6 +53,7 @@ from gemba.store import rows
 from gemba.store.database import Transaction
 from gemba.store.schema import metadata
 from gemba.text import one_line
+from gemba.work.history import walk_of
 
 escalations = Table(
     "escalations",
@@ -111,6 +112,7 @@ escalations = Table(
     Column("turn_session", Text),  # whose next turn the reply is
     Column("attempts", Integer, nullable=False, server_default="0"),
     Column("next_attempt_at", BigInteger),
+    Column("walk_id", Text),  # in which it was decided
     Column("waiting_until", BigInteger),  # as it said; none: until it is answered
     Index("escalations_inbox", "resolved", "rank", "opened_at", "id"),
     Index("escalations_by_change", "resolved", "changed_at", "id"),
@@ -134,7 +136,7 @@ _SESSION_OVER = "the session ended before the reply was read"
 _UNANSWERED: dict[str, Any] = {
     **dict.fromkeys(("outcome", "reply_text", "reply_option", "reply_value", "decision", "action", "rule_id")),
     **dict.fromkeys(("resolved_by", "resolved_as", "confirmed_by", "resolved_at", "proposal", "snoozed_until")),
-    **dict.fromkeys(("held_until", "delivery_note", "delivery_since", "turn_session", "next_attempt_at")),
+    **dict.fromkeys(("held_until", "delivery_note", "delivery_since", "turn_session", "next_attempt_at", "walk_id")),
     "delivery": Delivery.NONE,
     "attempts": 0,
     "late": False,
@@ -196,6 +198,7 @@ def settle(tx: Transaction, row: Row[Any], event: str, answer: Reply, *, hold: i
             "resolved_as": answer.who,
             "confirmed_by": answer.confirmed_by,
             "rule_id": answer.rule_id,
+            "walk_id": walk_of(tx),
             "resolved_at": tx.now,
             "seen_at": row.seen_at or (tx.now if answer.by in ("operator", "pane") else None),
             # What somebody proposed in time can still pass: it is a late answer then.
@@ -441,6 +444,7 @@ def _resolution(row: Row[Any]) -> Resolution | None:
         confirmed_by=row.confirmed_by,
         rule_id=row.rule_id,
         late=row.late,
+        walk_id=row.walk_id,
         at=clock.rfc3339(row.resolved_at),
     )
 

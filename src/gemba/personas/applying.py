@@ -56,6 +56,8 @@ def apply_line(tx: Transaction, body: ApplyLine, *, id: str, idx: str) -> LineAp
     tx.connection.execute(consults.applied.update().where(consults.applied.c.id == mark["id"]).values(done))
     consults.change(tx, row, unrecorded=row.ended_at is not None)
     told = {"idx": place, "action": msgspec.to_builtins(action), "executed": outcome.executed, "by": tx.actor}
+    if row.walk_id is not None:
+        told["walk_id"] = row.walk_id
     tx.emit(Draft("consult.applied", told, ref=id))
     audit.record(tx, "consult.applied", id, {**told, "outcome": msgspec.to_builtins(outcome)})
     return LineApplied(id, place, line, consults.applied_places(tx.connection, id), outcome)
@@ -102,17 +104,20 @@ def _check_allowed(row: Row[Any], line: dict[str, Any], action: SuggestedAction)
 
 
 def _carried_out(tx: Transaction, row: Row[Any], place: int, suggested: SuggestedAction) -> ConsultOutcome:
-    name = f"{suggested.verb} {suggested.path}"
     tx.cause = Cause("consult", row.id)
     try:
-        action, ids = _route(tx.surroundings["actions"], suggested)
-        body = action.prepared(tx.surroundings, fit(suggested.body, action.body), **ids)
-        answer = action.verb(tx, body, **ids)
+        return run_action(tx, suggested)
     except GembaError as error:
-        refused = refused_by(error, name)
         told = {"idx": place, "action": msgspec.to_builtins(suggested), "by": tx.actor, "error": error.message}
+        refused = refused_by(error, f"{suggested.verb} {suggested.path}")
         tx.refuse(refused, lambda later: audit.record(later, "consult.apply_refused", row.id, told))
-    return ConsultOutcome(True, action.status, msgspec.to_builtins(answer))
+
+
+def run_action(tx: Transaction, suggested: SuggestedAction) -> ConsultOutcome:
+    """Carry out a request in this transaction, by the row of the API that it is for; raises what that one refuses."""
+    action, ids = _route(tx.surroundings["actions"], suggested)
+    body = action.prepared(tx.surroundings, fit(suggested.body, action.body), **ids)
+    return ConsultOutcome(True, action.status, msgspec.to_builtins(action.verb(tx, body, **ids)))
 
 
 def _route(actions: Iterable[Action], suggested: SuggestedAction) -> tuple[Action, dict[str, str]]:

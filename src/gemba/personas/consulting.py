@@ -41,6 +41,7 @@ from gemba.skills.consult.skill import ConsultSkill
 from gemba.sprints.context import running_context, told_of
 from gemba.store.database import Transaction
 from gemba.text import storable
+from gemba.work.history import walk_of
 
 WATCH = "consult.watch"  # the flow that times it out
 BUILTIN = "builtin"  # the type of agent that stands for the advisor without a model
@@ -180,6 +181,7 @@ def _compose(tx: Transaction, made: Prepared) -> prompts.Composed:
             message=_message(tx, made),
             project_values=project_values,
             workspace_values=workspace_values,
+            walk_fragment="" if walk_of(tx) is None else prompts.WALK_FRAGMENT,
             chunks=providers.context_of(made.persona, known),
             placeholders={
                 "workspace_name": workspace.root.name,
@@ -234,7 +236,7 @@ def _row(
         "agent_type": None if made.session is None else made.session.agent.name,
         "by_advisor": status is ConsultStatus.RUNNING and made.session is None,
         "origin": tx.surroundings["origin"],
-        "walk_id": None,
+        "walk_id": walk_of(tx),
         "started_by": tx.actor,
         "started_at": tx.now,
         "due_at": tx.now + int(span * clock.SECOND),

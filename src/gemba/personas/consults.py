@@ -87,6 +87,7 @@ consults = Table(
     Index("consults_by_skill", "skill_id", "started_at", "id"),
     Index("consults_unrecorded", "unrecorded", "origin", "id"),
     Index("consults_by_about", "about", "started_at", "id"),
+    Index("consults_by_walk", "walk_id", "started_at", "id"),
 )
 
 outputs = Table(

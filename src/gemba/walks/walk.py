@@ -50,6 +50,7 @@ class SourceKind(StrEnum):
     SESSION = "session"  # one that failed
     FILED = "filed"  # work that is new, and that nobody has agreed to
     CLOSED = "closed"  # work that is done and wants a retrospective
+    ITEM = "item"  # work that the operator wants to talk about
     TOPIC = "topic"  # what the operator wants to talk about
 
 
@@ -57,7 +58,7 @@ DecisionKind = Literal["ratify", "modify", "reject", "defer", "handoff"]
 DECISIONS: tuple[DecisionKind, ...] = ("ratify", "modify", "reject", "defer", "handoff")
 Speaker = Literal["operator", "manager", "walk"]
 
-W, I = WalkStatus, ItemStatus
+W, S = WalkStatus, ItemStatus
 WALK = Machine(
     "the walk",
     {
@@ -73,14 +74,14 @@ OPEN = (W.ACTIVE, W.PAUSED)
 ITEM = Machine(
     "the agenda item",
     {
-        **{(state, "taken up"): I.ACTIVE for state in (I.QUEUED, I.ACTIVE, I.DEFERRED)},
-        **{(state, "decided"): I.DECIDED for state in (I.QUEUED, I.ACTIVE, I.DEFERRED)},
-        **{(state, "deferred"): I.DEFERRED for state in (I.QUEUED, I.ACTIVE, I.DEFERRED)},
-        **{(state, "put back"): I.QUEUED for state in (I.ACTIVE, I.DEFERRED)},
-        **{(state, "settled elsewhere"): I.DISMISSED for state in (I.QUEUED, I.ACTIVE, I.DEFERRED)},
+        **{(state, "taken up"): S.ACTIVE for state in (S.QUEUED, S.ACTIVE, S.DEFERRED)},
+        **{(state, "decided"): S.DECIDED for state in (S.QUEUED, S.ACTIVE, S.DEFERRED)},
+        **{(state, "deferred"): S.DEFERRED for state in (S.QUEUED, S.ACTIVE, S.DEFERRED)},
+        **{(state, "put back"): S.QUEUED for state in (S.ACTIVE, S.DEFERRED)},
+        **{(state, "settled elsewhere"): S.DISMISSED for state in (S.QUEUED, S.ACTIVE, S.DEFERRED)},
     },
 )
-UNDECIDED = (I.QUEUED, I.ACTIVE, I.DEFERRED)
+UNDECIDED = (S.QUEUED, S.ACTIVE, S.DEFERRED)
 
 
 # ---- what is shown ---------------------------------------------------------------------------------------------------
@@ -112,10 +113,10 @@ class Framing(msgspec.Struct, frozen=True):
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """What became of the action of a decision: its route's status and answer."""
+    """What became of the action of a decision: its route's status, and the id of what it changed or made."""
 
     status: int
-    answer: Any
+    ref: str | None
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,8 +190,8 @@ class WalkSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WalkDetail(WalkSummary, frozen=True, kw_only=True):
-    """A walk in full. `active_item` is on the table. `synopsis` is what the operator's next message begins with, after a
-    pause. `summary` is there once it has ended, as Markdown."""
+    """A walk in full. `active_item` is on the table. `synopsis` is what the operator's next message begins with after
+    a pause. `summary` is there once it has ended, as Markdown."""
 
     active_item: str | None
     agenda: list[AgendaItem]
@@ -224,8 +225,8 @@ class StartWalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AddToAgenda(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One more thing, by its `ref` (an escalation, a work item, a session, run/task of a team) or as a `topic` in words;
-    with neither, everything that came to wait since."""
+    """One more thing, by its `ref` (an escalation, a work item, a session, run/task of a team) or as a `topic` in
+    words; with neither, everything that came to wait since."""
 
     ref: Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)] | None = None
     topic: Label | None = None
@@ -248,7 +249,7 @@ class TakeTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Edited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An action as the operator wants it: what is left out is as it was proposed. `text` stands for a reply in words."""
+    """An action as the operator wants it; what is left out is as it was proposed. `text` stands for a reply."""
 
     verb: Verb | None = None
     path: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None

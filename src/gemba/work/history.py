@@ -47,6 +47,11 @@ def cause_of(tx: Transaction) -> Cause:
     return tx.cause if isinstance(tx.cause, Cause) else Cause("person", tx.actor)
 
 
+def walk_of(tx: Transaction) -> str | None:
+    """The walk in which it was decided, where it was in one."""
+    return tx.cause.id if isinstance(tx.cause, Cause) and tx.cause.kind == "walk" else None
+
+
 def record(
     tx: Transaction,
     id: str,

@@ -54,6 +54,7 @@ items = Table(
     Column("standing", Boolean, nullable=False),
     Index("work_items_by_age", "created_at", "id"),
     Index("work_items_by_state", "state", "created_at", "id"),
+    Index("work_items_by_end", "closed_at", "id"),
     Index("work_items_by_kind", "kind", "created_at", "id"),
     Index("work_items_by_assignee", "assignee", "created_at", "id"),
     Index("work_items_by_parent", "parent", "finished", "created_at", "id"),

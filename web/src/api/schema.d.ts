@@ -2056,6 +2056,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/walks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Walks, newest first, and whether one is worth it */
+        get: operations["walks"];
+        put?: never;
+        /** Begin a walk over everything that waits */
+        post: operations["start_walk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One walk: its agenda, what was said, what came of it */
+        get: operations["walk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/agenda": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put something on the agenda, or pull in what came meanwhile */
+        post: operations["add_to_agenda"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/agenda/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take an item off the agenda; it waits as it did */
+        delete: operations["remove_from_agenda"];
+        options?: never;
+        head?: never;
+        /** Move an item of the agenda, or name it otherwise */
+        patch: operations["change_agenda_item"];
+        trace?: never;
+    };
+    "/api/walks/{id}/consult": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a persona inside of a walk */
+        post: operations["consult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/decide/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide an item: ratify, modify, reject, defer or hand off; the next one is taken up */
+        post: operations["decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a walk, with a summary */
+        post: operations["end_walk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a walk rest */
+        post: operations["pause_walk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go on with a walk where it stood */
+        post: operations["resume_walk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/walks/{id}/turn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say something, or go to the next */
+        post: operations["take_turn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/work-items": {
         parameters: {
             query?: never;
@@ -2381,6 +2553,19 @@ export interface components {
             session_id?: string | null;
         };
         /**
+         * AddToAgenda
+         * @description One more thing, by its `ref` (an escalation, a work item, a session, run/task of a team) or as a `topic` in
+         *         words; with neither, everything that came to wait since.
+         */
+        AddToAgenda: {
+            /** @default null */
+            ref?: string | null;
+            /** @default null */
+            topic?: string | null;
+            /** @default null */
+            priority?: number | null;
+        };
+        /**
          * AdviceFinding
          * @description Something that is so, and where it can be seen: ids, paths, addresses.
          */
@@ -2421,6 +2606,22 @@ export interface components {
             /** @enum {unknown} */
             type: "summary";
             notes: string;
+        };
+        /**
+         * AgendaItem
+         * @description `settled` says what became of its source elsewhere, while nobody has decided here; null while it waits.
+         */
+        AgendaItem: {
+            id: string;
+            topic: string;
+            source: components["schemas"]["Source"];
+            priority: number;
+            place: number;
+            status: components["schemas"]["ItemStatus"];
+            since: string;
+            settled: string | null;
+            framing: components["schemas"]["Framing"] | null;
+            decision: components["schemas"]["gemba.walks.walk.Decision"] | null;
         };
         /**
          * AgentContractHandoff
@@ -2500,18 +2701,6 @@ export interface components {
         Answered: {
             answered: components["schemas"]["Escalation"][];
             refused: components["schemas"]["gemba.escalations.verbs.Refusal"][];
-        };
-        /**
-         * Applied
-         * @description What an accepted handoff changed: revisions of sections, ids of suggested memories, and what there is to say.
-         */
-        Applied: {
-            /** @default [] */
-            contracts?: components["schemas"]["AppliedContract"][];
-            /** @default [] */
-            memory?: string[];
-            /** @default [] */
-            warnings?: components["schemas"]["AppliedWarning"][];
         };
         /**
          * AppliedContext
@@ -3028,6 +3217,18 @@ export interface components {
             undone: boolean;
         };
         /**
+         * ChangeAgendaItem
+         * @description `place` counts from 1 among those that are not decided.
+         */
+        ChangeAgendaItem: {
+            /** @default null */
+            place?: number | null;
+            /** @default null */
+            priority?: number | null;
+            /** @default null */
+            topic?: string | null;
+        };
+        /**
          * ChangeAuthority
          * @description Whether a manager's authority is taken back; and why, for the record.
          */
@@ -3394,10 +3595,33 @@ export interface components {
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
         };
-        /** Decision */
-        Decision: {
-            decision: string;
-            reason: string;
+        /**
+         * Decide
+         * @description `action` is the number of the proposed one. `edited` is wanted by modify, `rationale` by reject, `persona` by
+         *         handoff; `until` is a time, or `backlog` for work, and only for defer.
+         */
+        Decide: {
+            /** @enum {unknown} */
+            kind: "defer" | "handoff" | "modify" | "ratify" | "reject";
+            /** @default 1 */
+            action?: number;
+            /** @default null */
+            edited?: components["schemas"]["Edited"] | null;
+            /** @default  */
+            rationale?: string;
+            /** @default null */
+            persona?: string | null;
+            /** @default null */
+            until?: string | null;
+        };
+        /**
+         * Decided
+         * @description The item as it was decided, and the one that is on the table now, framed; null when the agenda is done.
+         */
+        Decided: {
+            item: components["schemas"]["AgendaItem"];
+            next: components["schemas"]["AgendaItem"] | null;
+            totals: components["schemas"]["Totals"];
         };
         /**
          * Delivery
@@ -3489,6 +3713,28 @@ export interface components {
          */
         Edit: {
             command: string;
+        };
+        /**
+         * Edited
+         * @description An action as the operator wants it; what is left out is as it was proposed. `text` stands for a reply.
+         */
+        Edited: {
+            /** @default null */
+            verb?: ("DELETE" | "GET" | "PATCH" | "POST" | "PUT") | null;
+            /** @default null */
+            path?: string | null;
+            /** @default null */
+            body?: Record<string, never> | null;
+            /** @default null */
+            text?: string | null;
+        };
+        /**
+         * EndWalk
+         * @description `abandon`: it does not count as gone through.
+         */
+        EndWalk: {
+            /** @default false */
+            abandon?: boolean;
         };
         /**
          * Ended
@@ -3645,6 +3891,15 @@ export interface components {
             lease_seconds?: number;
         };
         /**
+         * Framing
+         * @description What the project manager says of an item: the topic in a sentence, the source in short, one to three actions.
+         */
+        Framing: {
+            sentence: string;
+            summary: string;
+            actions: components["schemas"]["WalkAction"][];
+        };
+        /**
          * Gate
          * @description Why an item is not for a session at all: `state`, `parts`, `claim`, `conflict`, `worktree`, `role`, or `held`
          *         where nothing new is begun.
@@ -3788,7 +4043,7 @@ export interface components {
             refused_by: ("repairs_spent" | "status" | "verdict" | "world") | null;
             refusal: components["schemas"]["gemba.handoff.handoffs.Refusal"] | null;
             told: string;
-            applied: components["schemas"]["Applied"];
+            applied: components["schemas"]["gemba.handoff.handoffs.Applied"];
             summary: string;
             escalation_id: string | null;
             created_at: string;
@@ -3950,6 +4205,11 @@ export interface components {
             days: components["schemas"]["InsightDay"][];
             as_of: number;
         };
+        /**
+         * ItemStatus
+         * @enum {unknown}
+         */
+        ItemStatus: "active" | "decided" | "deferred" | "dismissed" | "queued";
         /**
          * Kind
          * @enum {unknown}
@@ -5158,7 +5418,8 @@ export interface components {
         };
         /**
          * Resolution
-         * @description A stored reply, as the API shows it. `late`: it came after the ask's time had run out.
+         * @description A stored reply, as the API shows it. `late`: it came after the ask's time had run out. `walk_id`: where it was
+         *         decided in a walk.
          */
         Resolution: {
             /** @enum {unknown} */
@@ -5174,6 +5435,7 @@ export interface components {
             confirmed_by: string | null;
             rule_id: string | null;
             late: boolean;
+            walk_id: string | null;
             at: string;
         };
         /**
@@ -5306,13 +5568,6 @@ export interface components {
             archived_at: string | null;
             tokens: number;
             cost_usd: number | null;
-        };
-        /**
-         * Said
-         * @description What is to be otherwise.
-         */
-        Said: {
-            text: string;
         };
         /**
          * Scope
@@ -5460,6 +5715,20 @@ export interface components {
             /** @default null */
             until?: string | null;
         };
+        /**
+         * Source
+         * @description Where an item comes from; `ref` is the id of the thing (of a team's task: run/task), `worker` who it is about.
+         */
+        Source: {
+            kind: components["schemas"]["SourceKind"];
+            ref: string;
+            worker: string | null;
+        };
+        /**
+         * SourceKind
+         * @enum {unknown}
+         */
+        SourceKind: "closed" | "escalation" | "filed" | "item" | "session" | "team_task" | "topic";
         /**
          * Spending
          * @description What a persona spends today, in dollars.
@@ -5635,6 +5904,16 @@ export interface components {
          * @enum {unknown}
          */
         StartState: "claimed" | "done" | "failed" | "left" | "refused" | "started";
+        /**
+         * StartWalk
+         * @description `label` is what the operator calls it. The agenda fills itself.
+         */
+        StartWalk: {
+            /** @default  */
+            label?: string;
+            /** @default project-manager */
+            persona_id?: string;
+        };
         /** StateList */
         StateList: {
             states: components["schemas"]["TaskKnowledge"][];
@@ -5701,6 +5980,16 @@ export interface components {
             agent_type?: string | null;
         };
         /**
+         * TakeTurn
+         * @description Say something to the project manager, go to an `item`, or with neither to the next one.
+         */
+        TakeTurn: {
+            /** @default  */
+            message?: string;
+            /** @default null */
+            item?: string | null;
+        };
+        /**
          * TaskDetail
          * @description A task with every attempt, newest first, and what was said to it.
          */
@@ -5717,7 +6006,7 @@ export interface components {
             task_id: string;
             ref: string | null;
             key_findings: string[];
-            decisions: components["schemas"]["Decision"][];
+            decisions: components["schemas"]["gemba.teams.message.Decision"][];
             files_modified: string[];
             verification: ("peer-reviewed" | "self-validated" | "tested") | null;
             message_id: number;
@@ -5791,6 +6080,25 @@ export interface components {
             inform: number;
             warn: number;
             stop: number;
+        };
+        /**
+         * Totals
+         * @description How far a walk is and what came of it; `dollars` is null where nobody knows what a consult cost.
+         */
+        Totals: {
+            items: number;
+            left: number;
+            decided: number;
+            deferred: number;
+            dismissed: number;
+            decisions: {
+                [key: string]: number;
+            };
+            applied: number;
+            work_touched: string[];
+            consults: number;
+            dollars: number | null;
+            seconds: number;
         };
         /**
          * TrackRecord
@@ -5921,6 +6229,99 @@ export interface components {
         /** Version */
         Version: {
             version: string;
+        };
+        /**
+         * WalkAction
+         * @description A request that is made for the operator if they say so, and what it is in words.
+         */
+        WalkAction: {
+            label: string;
+            /** @enum {unknown} */
+            verb: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
+            path: string;
+            body: Record<string, never>;
+        };
+        /**
+         * WalkConsult
+         * @description Ask a persona inside of the walk. Without an input, epic_order is given the board as it is, and the others the
+         *         item that is on the table.
+         */
+        WalkConsult: {
+            /** @default project-manager */
+            persona_id?: string;
+            skill_id: string;
+            /** @default {} */
+            raw_input?: Record<string, never>;
+            /** @default null */
+            guidance?: string | null;
+            /** @default null */
+            item?: string | null;
+        };
+        /**
+         * WalkDetail
+         * @description A walk in full. `active_item` is on the table. `synopsis` is what the operator's next message begins with after
+         *         a pause. `summary` is there once it has ended, as Markdown.
+         */
+        WalkDetail: {
+            id: string;
+            label: string;
+            status: components["schemas"]["WalkStatus"];
+            persona_id: string;
+            started_by: string;
+            started_at: string;
+            changed_at: string;
+            ended_at: string | null;
+            items: number;
+            left: number;
+            active_item: string | null;
+            agenda: components["schemas"]["AgendaItem"][];
+            transcript: components["schemas"]["gemba.walks.walk.Said"][];
+            consults: components["schemas"]["ConsultSummary"][];
+            totals: components["schemas"]["Totals"];
+            synopsis: string | null;
+            summary: string | null;
+            as_of: number;
+        };
+        /**
+         * WalkHint
+         * @description Whether a walk is worth it now, and why; `open_walk` is the operator's own that is not over.
+         */
+        WalkHint: {
+            offer: boolean;
+            reason: string;
+            waiting: number;
+            blocking: number;
+            overdue: number;
+            open_walk: string | null;
+        };
+        /**
+         * WalkList
+         * @description A page of walks, and whether one is worth it now.
+         */
+        WalkList: {
+            walks: components["schemas"]["WalkSummary"][];
+            total: number;
+            next_cursor: string | null;
+            hint: components["schemas"]["WalkHint"];
+            as_of: number;
+        };
+        /**
+         * WalkStatus
+         * @enum {unknown}
+         */
+        WalkStatus: "abandoned" | "active" | "completed" | "paused";
+        /** WalkSummary */
+        WalkSummary: {
+            id: string;
+            label: string;
+            status: components["schemas"]["WalkStatus"];
+            persona_id: string;
+            started_by: string;
+            started_at: string;
+            changed_at: string;
+            ended_at: string | null;
+            items: number;
+            left: number;
         };
         /**
          * Wanted
@@ -6171,6 +6572,18 @@ export interface components {
             note?: string;
         };
         /**
+         * Applied
+         * @description What an accepted handoff changed: revisions of sections, ids of suggested memories, and what there is to say.
+         */
+        "gemba.handoff.handoffs.Applied": {
+            /** @default [] */
+            contracts?: components["schemas"]["AppliedContract"][];
+            /** @default [] */
+            memory?: string[];
+            /** @default [] */
+            warnings?: components["schemas"]["AppliedWarning"][];
+        };
+        /**
          * Refusal
          * @description Why a handoff with a valid verdict was not accepted, and which statuses would be.
          */
@@ -6246,6 +6659,18 @@ export interface components {
             text?: string;
         };
         /**
+         * Said
+         * @description What is to be otherwise.
+         */
+        "gemba.teams.commands.Said": {
+            text: string;
+        };
+        /** Decision */
+        "gemba.teams.message.Decision": {
+            decision: string;
+            reason: string;
+        };
+        /**
          * RunView
          * @description A run whole: how it was planned, and every task in graph order.
          */
@@ -6276,6 +6701,49 @@ export interface components {
             report: string | null;
             folder: string;
             all_tasks: components["schemas"]["TaskView"][];
+        };
+        /**
+         * Applied
+         * @description What became of the action of a decision: its route's status, and the id of what it changed or made.
+         */
+        "gemba.walks.walk.Applied": {
+            status: number;
+            ref: string | null;
+        };
+        /**
+         * Decision
+         * @description What was decided of an item. `action` is what was carried out; `consult_id` is the other persona's.
+         */
+        "gemba.walks.walk.Decision": {
+            /** @enum {unknown} */
+            kind: "defer" | "handoff" | "modify" | "ratify" | "reject";
+            by: string;
+            at: string;
+            rationale: string;
+            /** @default null */
+            action?: components["schemas"]["WalkAction"] | null;
+            /** @default null */
+            applied?: components["schemas"]["gemba.walks.walk.Applied"] | null;
+            /** @default null */
+            persona_id?: string | null;
+            /** @default null */
+            consult_id?: string | null;
+            /** @default null */
+            until?: string | null;
+        };
+        /**
+         * Said
+         * @description A line of the transcript. `who` is the operator's name or the persona's id.
+         */
+        "gemba.walks.walk.Said": {
+            number: number;
+            at: string;
+            /** @enum {unknown} */
+            speaker: "manager" | "operator" | "walk";
+            who: string;
+            item_id: string | null;
+            text: string;
+            consult_id: string | null;
         };
         /**
          * Reason
@@ -11133,7 +11601,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Said"];
+                "application/json": components["schemas"]["gemba.teams.commands.Said"];
             };
         };
         responses: {
@@ -11906,7 +12374,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Said"];
+                "application/json": components["schemas"]["gemba.teams.commands.Said"];
             };
         };
         responses: {
@@ -12045,6 +12513,558 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Version"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    walks: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_walk: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartWalk"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    walk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_to_agenda: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddToAgenda"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_from_agenda: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_agenda_item: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeAgendaItem"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    consult: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WalkConsult"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsultSummary"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decide: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decide"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decided"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_walk: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndWalk"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_walk: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_walk: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_turn: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TakeTurn"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
                 };
             };
             /** @description Refused */
