@@ -25,11 +25,11 @@ export function Elsewhere({ walk, deeds }: { walk: Walk; deeds: WalkDeeds }) {
   const sessions = useQuery(sessionsQuery).data?.sessions ?? [];
   const runs = useInfiniteQuery(teamsQuery).data?.pages.flatMap((page) => page.runs) ?? [];
   return (
-    <aside className="walk-elsewhere" aria-label="Elsewhere">
+    <section className="walk-elsewhere" aria-label="Elsewhere">
       <Arrivals walk={walk} came={came} deeds={deeds} />
       <Waiting sessions={sessions.filter((one) => isAtWork(one) && one.needs_you)} atWork={sessions.filter((one) => isAtWork(one)).length} />
       <Runs runs={runs.filter(({ state }) => state === "running" || state === "paused")} />
-    </aside>
+    </section>
   );
 }
 

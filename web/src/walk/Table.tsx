@@ -1,6 +1,6 @@
 /** What is on the table: what it is, what the PM says of it and proposes, what can be decided, what was said. */
 import { useLayoutEffect, useRef } from "react";
-import type { AgendaItem, Walk } from "../api/types";
+import type { AgendaItem, Escalation, Walk } from "../api/types";
 import { linkToOne, linkToTask } from "../app/routes";
 import { Plan, usePlan } from "../approvals/Plan";
 import { Mark } from "../handoffs/Mark";
@@ -123,7 +123,7 @@ function Framed({ item, isActive }: { item: AgendaItem; isActive: boolean }) {
   );
 }
 
-function Sealed({ escalation }: { escalation: Parameters<typeof usePlan>[0] }) {
+function Sealed({ escalation }: { escalation: Escalation }) {
   return <Plan plan={usePlan(escalation)} settled={false} />;
 }
 
@@ -142,7 +142,7 @@ function Looked({ item, onBack, hasTable }: { item: AgendaItem; onBack: () => vo
           <span>
             by {plainText(decision.by)} <Age since={decision.at} ago />
           </span>
-          {decision.persona_id !== null && <span>to {plainText(decision.persona_id)}</span>}
+          {decision.persona_id != null && <span>to {plainText(decision.persona_id)}</span>}
         </p>
       )}
       {decision?.action != null && (

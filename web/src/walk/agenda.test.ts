@@ -4,8 +4,14 @@ import type { AgendaItem, Decide, Escalation, Walk } from "../api/types.ts";
 import { activeOf, cameMeanwhile, countsBy, nextAfter, partsOf, placeAfterStep, saidOf, toGo, withDecided, withSent } from "./agenda.ts";
 
 const item = (id: string, place: number, more: Partial<AgendaItem> = {}): AgendaItem => ({
-  ...{ id, place, topic: `Topic ${id}`, priority: 0, status: "queued", since: "2026-01-01T00:00:00Z", settled: null },
-  ...{ source: { kind: "escalation", ref: `e-${id}`, worker: "agent-1" }, framing: null, decision: null },
+  id,
+  place,
+  topic: `Topic ${id}`,
+  priority: 0,
+  status: "queued",
+  source: { kind: "escalation", ref: `e-${id}`, worker: "agent-1" },
+  since: "2026-01-01T00:00:00Z",
+  ...{ settled: null, framing: null, decision: null },
   ...more,
 });
 

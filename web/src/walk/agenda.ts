@@ -53,10 +53,9 @@ function becomes({ kind, until }: Decide): "decided" | "deferred" {
 function counted(totals: WalkTotals, item: AgendaItem, body: Decide): WalkTotals {
   const wasDeferred = item.status === "deferred" ? 1 : 0;
   const isDecided = becomes(body) === "decided" ? 1 : 0;
-  const known = totals.decisions as Record<string, number>;
   return {
     ...totals,
-    decisions: { ...known, [body.kind]: (known[body.kind] ?? 0) + 1 },
+    decisions: { ...totals.decisions, [body.kind]: (totals.decisions[body.kind] ?? 0) + 1 },
     left: totals.left - isDecided,
     decided: totals.decided + isDecided,
     deferred: totals.deferred + (1 - isDecided) - wasDeferred,

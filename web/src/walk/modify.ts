@@ -93,5 +93,5 @@ export const editedBody = (body: Body): Edited => ({ body: body as Edited["body"
 /** A value for an ask that wants one of a form, whatever was proposed. */
 export function editedValue(escalation: string, value: unknown): Edited {
   const path = `/api/escalations/${encodeURIComponent(escalation)}/respond`;
-  return { verb: "POST", path, body: { value } as Edited["body"] };
+  return { verb: "POST", path, body: { value } as Body as Edited["body"] };
 }

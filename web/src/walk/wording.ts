@@ -133,7 +133,7 @@ const KINDS: readonly DecisionKind[] = ["ratify", "modify", "reject", "defer", "
 /** "3 ratified, 1 rejected". */
 export function decisionsOf({ decisions }: Pick<WalkTotals, "decisions">): string {
   return KINDS.flatMap((kind) => {
-    const count = (decisions as Record<string, number>)[kind] ?? 0;
+    const count = decisions[kind] ?? 0;
     return count > 0 ? [`${count} ${DONE[kind].label.toLowerCase()}`] : [];
   }).join(", ");
 }
