@@ -93,8 +93,8 @@ export function InboxScreen() {
       <header className="screen-head">
         <h1 tabIndex={-1}>Inbox</h1>
         {cards.length > 0 && <p>{summaryOf(active, undelivered.length)}</p>}
+        <WalkOffer />
       </header>
-      <WalkOffer />
       <NewPill arrivals={known(arrivals)} onGo={goToArrivals} />
       {inbox.isPending && <Skeletons count={4} label="Reading the inbox" />}
       {inbox.isError && inbox.data === undefined && (

@@ -12,7 +12,7 @@ import { KEYS } from "./keys";
 import { useEscalations } from "./useEscalations";
 import type { WalkDeeds } from "./useWalkDeed";
 import { useWalkKey } from "./useWalkKey";
-import { lookOf, sourceOf } from "./wording";
+import { handedOf, lookOf, sourceOf } from "./wording";
 
 interface Props {
   walk: Walk;
@@ -175,6 +175,11 @@ function Row({ item, what, walk, deeds, isLooked, onGo }: RowProps) {
   const look = lookOf(item);
   const canMove = walk.status === "active" && isUndecided(item);
   const isOnTable = item.id === walk.active_item;
+  const { persona_id: persona, consult_id: consult } = item.decision ?? {};
+  const handed =
+    persona != null && item.status === "deferred"
+      ? handedOf(persona, walk.consults.find(({ id }) => id === consult)?.status)
+      : null;
 
   function move(step: 1 | -1): void {
     const place = placeAfterStep(walk.agenda, item.id, step);
@@ -219,7 +224,7 @@ function Row({ item, what, walk, deeds, isLooked, onGo }: RowProps) {
             {firstLine(item.topic, 120)}
           </span>
           <span className="walk-row-note">
-            {isOnTable || item.status === "queued" ? "" : `${look.label} · `}
+            {isOnTable || item.status === "queued" ? "" : `${handed ?? look.label} · `}
             <span data-hot={item.priority === 0 && isUndecided(item) ? true : undefined}>{what}</span>
             {item.source.worker !== null && ` · ${plainText(item.source.worker)}`}
           </span>

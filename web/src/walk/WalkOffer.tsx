@@ -1,4 +1,7 @@
-/** A line on the inbox when a walk is worth it: what waits, and the way there. It can be put away until it is worth it again. */
+/**
+ * Beside the inbox's heading when a walk is worth it: what waits, and the way there. It takes no room, so that its coming
+ * and going moves nothing, and can be put away until it is worth it again.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { walksQuery } from "../api/walk-queries";
@@ -37,7 +40,8 @@ function Strip({ words, isOpen, onPutAway }: { words: string; isOpen: boolean; o
     <section ref={strip} className="walk-offer" aria-label="A walk is offered">
       <Icon name="steps" />
       <p>
-        {words}: <a {...linkTo("walks")}>{isOpen ? "go on with your walk" : "walk through them"}</a>
+        <span className="walk-offer-words">{words}: </span>
+        <a {...linkTo("walks")}>{isOpen ? "go on with your walk" : "walk through them"}</a>
       </p>
       <Kbd>g</Kbd>
       <Kbd>{ROUTES.walks.key}</Kbd>

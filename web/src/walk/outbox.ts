@@ -69,7 +69,8 @@ function open(): void {
   onConnectionChange(() => {
     if (currentConnection().phase === "live") wake?.();
   });
-  onTokenChange(() => void send());
+  // Whoever signs in next did not decide this.
+  onTokenChange(() => set({ letters: [], notTaken: [], isStuck: false }));
   void send();
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from "react";
 import { isCommand } from "../ui/keys";
 
 /** What has keys of its own keeps them. */
-const OTHERS = ".side, .nav, .consult";
+const OTHERS = ".side";
 /** While a second key or a yes is waited for, the first keys rest. */
 const WAITING = "[data-walk-waits]";
 

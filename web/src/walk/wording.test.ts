@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refused } from "../api/problem.ts";
 import type { AgendaItem, WalkAction, WalkHint, WalkTotals } from "../api/types.ts";
-import { decisionsOf, doesWhat, figuresOf, lookOf, nameOf, offerOf, problemOf, sourceOf, toldOf } from "./wording.ts";
+import { decisionsOf, doesWhat, figuresOf, handedOf, lookOf, nameOf, offerOf, problemOf, sourceOf, toldOf } from "./wording.ts";
 
 const hint = (waiting: number, blocking: number, overdue = 0): WalkHint => ({
   ...{ offer: true, reason: "", waiting, blocking, overdue, open_walk: null },
@@ -25,6 +25,15 @@ test("what was settled elsewhere says so, whatever else it is", () => {
   assert.deepEqual(
     [one("queued"), one("active"), one("active", "answered"), one("dismissed"), one("deferred"), one("decided")],
     ["Waits", "On the table", "Settled elsewhere", "Settled elsewhere", "Deferred", "Decided"],
+  );
+});
+
+test("what was handed on says so, and how far the other persona is", () => {
+  const decision = { kind: "handoff", by: "ana", at: "", rationale: "", persona_id: "qa" } as AgendaItem["decision"];
+  assert.equal(lookOf({ status: "deferred", settled: null, decision }).label, "Handed off");
+  assert.deepEqual(
+    [handedOf("qa", "running"), handedOf("qa", "completed"), handedOf("qa", "failed")],
+    ["qa thinks about it", "qa has answered", "qa could not answer"],
   );
 });
 

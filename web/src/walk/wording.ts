@@ -1,6 +1,7 @@
 /** A walk in words and marks. Pure. */
 import type {
   AgendaItem,
+  ConsultStatus,
   Escalation,
   WalkAction,
   WalkDecision,
@@ -80,8 +81,15 @@ export function lookOf({ status, settled, decision }: Pick<AgendaItem, "status" 
   if (status === "dismissed" || (settled !== null && status !== "decided")) return SETTLED;
   if (status === "active") return ON_TABLE;
   if (status === "queued") return QUEUED;
-  if (status === "deferred") return DONE.defer;
+  if (status === "deferred") return DONE[decision?.kind ?? "defer"];
   return decision === null ? SENDING : DONE[decision.kind];
+}
+
+/** How far the persona is that an item was handed to. */
+export function handedOf(persona: string, status: ConsultStatus | undefined): string {
+  const who = plainText(persona);
+  if (status === "running" || status === "prepared") return `${who} thinks about it`;
+  return status === "completed" || status === "closed" ? `${who} has answered` : `${who} could not answer`;
 }
 
 export const UNTIL: Record<Until, string> = {
