@@ -148,6 +148,7 @@ async function deliver(letter: Letter): Promise<void> {
         announce("Not connected. The decision is sent again until it arrives");
       }
       await untilRetry(failures);
+      if (!box.letters.includes(letter)) return;
     }
   }
 }
