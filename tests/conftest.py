@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.fixtures.servers",
     "tests.fixtures.api",  # after servers, which it imports
     "tests.fixtures.operator",  # the same
+    "tests.fixtures.terminal",  # after operator
     "tests.fixtures.disks",  # the same
     "tests.fixtures.flowing",  # the same
     "tests.fixtures.team_floor",  # after flowing

@@ -27,6 +27,7 @@ from gemba.teams.measuring import ROWS
 from gemba.teams.message import TYPES
 from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
+from gemba.walks.walk import WALK
 from gemba.work import item
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -106,6 +107,10 @@ def moves() -> str:
 
 def consults() -> str:
     return f"```mermaid\n{CONSULT.diagram()}\n```\n"
+
+
+def walks() -> str:
+    return f"```mermaid\n{WALK.diagram()}\n```\n"
 
 
 def starts() -> str:
@@ -221,6 +226,7 @@ BLOCKS = {
     "patterns": patterns,
     "roles": roles,
     "gates": gates,
+    "walks": walks,
 }
 
 

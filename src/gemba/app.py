@@ -50,7 +50,17 @@ from gemba.flows.executors import claimed_name
 from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
-from gemba.personas import applying, consult_flows, consult_lines, consulting, holding, phases, revoking, taking_back
+from gemba.personas import (
+    applying,
+    asking,
+    consult_flows,
+    consult_lines,
+    consulting,
+    holding,
+    phases,
+    revoking,
+    taking_back,
+)
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
 from gemba.personas.consults import persona_of
@@ -66,7 +76,7 @@ from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
 from gemba.skills.advisor.advise import advise
-from gemba.skills.consult import epic_order, team_plan
+from gemba.skills.consult import epic_order, perspective, team_plan, walk_summary
 from gemba.skills.consult.registry import SKILLS
 from gemba.sprints import cards as sprint_cards
 from gemba.sprints import holds, planning, progress, usage
@@ -83,6 +93,7 @@ from gemba.teams.epics import item_of
 from gemba.teams.folder import Folders
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.walks import agenda as walk_agenda
+from gemba.walks import asking as walk_asking
 from gemba.walks import deciding as walk_deciding
 from gemba.walks import sitting
 from gemba.walks.records import Summaries
@@ -114,6 +125,7 @@ ACTIONS: tuple[Action, ...] = (
     *importing.ACTIONS,
     *phases.ACTIONS,
     *consulting.ACTIONS,
+    *asking.ACTIONS,
     *applying.ACTIONS,
     *taking_back.ACTIONS,
     *revoking.ACTIONS,
@@ -125,6 +137,7 @@ ACTIONS: tuple[Action, ...] = (
     *sitting.ACTIONS,
     *walk_agenda.ACTIONS,
     *walk_deciding.ACTIONS,
+    *walk_asking.ACTIONS,
 )
 
 # What changes which replies must be on disk, and what changes when the next alarm is.
@@ -205,8 +218,10 @@ class App:
         others = (budget_holds(settings.caps),)
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
         database.surroundings["experts"] = {
-            epic_order.SKILL.id: Expert(lambda given: advise(given, self.rounds.workers())),
+            epic_order.SKILL.id: Expert(lambda given, _: advise(given, self.rounds.workers())),
             team_plan.SKILL.id: proposing.expert_of(workspace.root),
+            perspective.SKILL.id: asking.expert_of(database, self.personas),
+            walk_summary.SKILL.id: walk_asking.expert_of(database),
         }
         lease = settings.teams.lease_seconds * clock.SECOND
         self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in)

@@ -55,7 +55,8 @@ def command(ctx: click.Context, as_json: bool) -> None:
 def start(folder: str | None, /, given_in: str | None, dry_run: bool, as_json: bool, **asked: str | None) -> None:
     """Ask a persona for one skill. Without --input, epic_order gets the epics of the board that are to be done.
 
-    Where no model is at hand, epic_order is answered by the built-in advisor; the other skills need one.
+    Where no model is at hand, epic_order, team_plan, perspective and walk_summary are answered by the built-in advisor;
+    the other skills need one.
 
     \b
     Example:

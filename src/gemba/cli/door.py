@@ -48,8 +48,9 @@ class Door(Protocol):
     def patch(self, path: str, body: dict[str, Any]) -> Any:
         """Change what is named of a thing, once."""
 
-    def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
-        """What happens after an event, as it happens; ends when the door is gone. Whoever reads it closes it."""
+    def events(self, after: int, names: str, patience: float | None = None) -> Generator[dict[str, Any], None, None]:
+        """What happens after an event, as it happens; ends when the door is gone, or nothing came for so many seconds.
+        Whoever reads it closes it."""
 
 
 @contextmanager
@@ -107,8 +108,8 @@ class ServerDoor:
     def patch(self, path: str, body: dict[str, Any]) -> Any:
         return self._send("PATCH", path, body)
 
-    def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
-        connection = _UnixConnection(self._path, timeout=None)
+    def events(self, after: int, names: str, patience: float | None = None) -> Generator[dict[str, Any], None, None]:
+        connection = _UnixConnection(self._path, timeout=patience)
         try:
             target = f"/api/events?{urlencode({'after': after, 'name': names})}"
             connection.request("GET", target, headers=self._headers)

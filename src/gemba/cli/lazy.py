@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 class LazyGroup(click.Group):
-    """`rows`: name → (module, what it does). The module has a click command named `command`."""
+    """`rows`: name → (module, what it does). The module has a click command named `command`, unless another name stands
+    behind a colon: several small commands may share a module."""
 
     def __init__(self, *arguments: Any, rows: Mapping[str, tuple[str, str]], **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -24,7 +25,11 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         row = self._rows.get(cmd_name)
-        return None if row is None else importlib.import_module(row[0]).command
+        if row is None:
+            return None
+        module, _, name = row[0].partition(":")
+        found: click.Command = getattr(importlib.import_module(module), name or "command")
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -64,11 +64,15 @@ class LocalDoor:
                     self._app.see_to_consults()
                     self._app.write_replies()
                     self._app.team_folders.write()
+                    self._app.walk_summaries.write()
                 return msgspec.to_builtins(result)
         raise NotFound(f"there is nothing at {path}", code="not_found")
 
-    def events(self, after: int, names: str) -> Generator[dict[str, Any], None, None]:
-        """Does what a server does while somebody looks; in a thread, so that Ctrl-C reaches whoever looks."""
+    def events(self, after: int, names: str, patience: float | None = None) -> Generator[dict[str, Any], None, None]:
+        """Does what a server does while somebody looks; in a thread, so that Ctrl-C reaches whoever looks. Whoever has
+        little patience waits for nothing: what can be done here at once was done with the action."""
+        if patience is not None:
+            return
         told: Mailbox[Event | Exception] = Mailbox()
         stop: Future[Callable[[], object]] = Future()
         wanted = Filter(frozenset(names.split(",")))

@@ -21,6 +21,7 @@ COMMANDS = {
     "demo": ("gemba.cli.demo", "Try Gemba: a temporary workspace with living agents."),
     "open": ("gemba.cli.open", "Open the page of the running server."),
     "inbox": ("gemba.cli.inbox", "Show what waits for you."),
+    "walk": ("gemba.cli.walk", "Go through all that waits, one decision at a time."),
     "answer": ("gemba.cli.answer", "Answer an escalation."),
     "ack": ("gemba.cli.ack", "Say that you have seen an escalation."),
     "dismiss": ("gemba.cli.dismiss", "Decline to answer an escalation."),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import click
 
 from gemba.cli.lazy import LazyGroup
@@ -32,19 +30,7 @@ COMMANDS = {
 }
 
 
-class _Group(LazyGroup):
-    """Several small commands share a module."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        row = self._rows.get(cmd_name)
-        if row is None:
-            return None
-        module, _, name = row[0].partition(":")
-        found: click.Command = getattr(importlib.import_module(module), name or "command")
-        return found
-
-
-@click.group(cls=_Group, rows=COMMANDS, invoke_without_command=True)
+@click.group(cls=LazyGroup, rows=COMMANDS, invoke_without_command=True)
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:

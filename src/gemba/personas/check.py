@@ -49,7 +49,8 @@ def notes_of(document: dict[str, Any]) -> Iterator[Fault]:
     perspective = document.get("perspective")
     mode = perspective.get("volunteer_mode") if isinstance(perspective, dict) else None
     if mode in _UNASKED:
-        words = f"volunteer_mode is {mode}: no persona is consulted without being asked, so it speaks as on_demand does"
+        when = "when perspectives are asked for and one of its triggers fires" if mode == "on_trigger" else "when asked"
+        words = f"volunteer_mode is {mode}: no persona is consulted without being asked; it comments {when}"
         yield Fault(("perspective", "volunteer_mode"), words)
 
 

@@ -73,7 +73,7 @@ class ConsultFlows:
             return False
         expert = experts_in(self._database.surroundings)[row.skill_id]
         try:
-            lines = msgspec.to_builtins(list(expert.advise(consults.given_of(row))))
+            lines = msgspec.to_builtins(list(expert.advise(consults.given_of(row), row.persona_id)))
         except GembaError as error:
             why = error.message
             return self._database.change(lambda tx: consult_lines.no_advice(tx, id, why))

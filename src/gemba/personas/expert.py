@@ -17,10 +17,11 @@ from gemba.skills.consult.judge import OrderError
 
 
 class Expert(NamedTuple):
-    """`advise` gives the lines for an input, or raises what it refuses. Where there are `faults` of lines as a whole,
-    those of a model that have one are set aside, and the expert's are taken instead."""
+    """`advise` gives the lines for an input, in the name of the persona of that id, or raises what it refuses. Where
+    there are `faults` of lines as a whole, those of a model that have one are set aside, and the expert's are taken
+    instead."""
 
-    advise: Callable[[Any], Sequence[msgspec.Struct]]
+    advise: Callable[[Any, str], Sequence[msgspec.Struct]]
     faults: Callable[[Any, Sequence[msgspec.Struct]], list[OrderError]] | None = None
 
 

@@ -1,7 +1,7 @@
 """How something looks to personas: what is told of it when one is asked, and what was said of it so far.
 
-A comment is a consult of the skill `perspective` about a work item, an escalation or a handoff. It proposes nothing and
-nothing waits for it. What it is about stands with the consult, so that it is found by an index.
+A comment is a consult of the skill `perspective` about a work item, an escalation, a handoff or a session. It proposes
+nothing and nothing waits for it. What it is about stands with the consult, so that it is found by an index.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from gemba.handoff import handoffs
 from gemba.personas import consults
 from gemba.personas.consult import ConsultStatus
 from gemba.personas.file import Personas
+from gemba.sessions.store import sessions
 from gemba.skills.consult import perspective
 from gemba.store import rows
 
@@ -56,15 +57,21 @@ def about(given: msgspec.Struct) -> str | None:
 
 
 def read_thing(connection: Connection, ref: str) -> dict[str, Any] | None:
-    """An escalation or a handoff as a persona is told of it; None where the id is neither. Items are `subjects`."""
+    """An escalation, a handoff or a session as a persona is told of it; None where the id is of none. Items are
+    `subjects`."""
     card = rows.find(connection, escalations, ref)
     if card is not None:
         names = ("id", "kind", "urgency", "state", "title", "text", "bead_id", "session_id", "reply_text")
-        return {"what": "escalation", **_texts(card._mapping, names)}
+        opened = clock.rfc3339(card.opened_at)
+        return {"what": "escalation", **_texts(card._mapping, names), "opened_at": opened}
     handoff = rows.find(connection, handoffs.handoffs, ref)
     if handoff is not None:
         told = _texts(handoff._mapping, ("id", "dispatch_id", "session_id", "state", "plan_status", "refused_by"))
         return {"what": "handoff", **told, "envelope": handoffs.document_of(handoff)}
+    session = rows.find(connection, sessions, ref)
+    if session is not None:
+        names = ("id", "agent_type", "role", "lifecycle", "close_reason", "reported_state", "note", "bead_id")
+        return {"what": "session", **_texts(session._mapping, names)}
     return None
 
 

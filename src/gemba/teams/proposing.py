@@ -29,7 +29,7 @@ _MOST_FAULTS = 50
 
 
 def expert_of(root: Path) -> Expert:
-    return Expert(lambda given: advise(root, given), faults)
+    return Expert(lambda given, _: advise(root, given), faults)
 
 
 def advise(root: Path, given: TeamPlanInput) -> list[msgspec.Struct]:

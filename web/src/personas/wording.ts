@@ -10,9 +10,9 @@ export const WEIGHTS: Record<PurviewView["authority"], string> = {
 };
 
 const VOLUNTEERS: Record<NonNullable<Persona["perspective"]["volunteer_mode"]>, string> = {
-  never: "speaks only when asked",
+  never: "comments only when asked by name",
   on_demand: "speaks when asked",
-  on_trigger: "speaks when asked, also of what happened beside it",
+  on_trigger: "comments when asked and one of its triggers fires",
   always: "speaks when asked, of all that it sees",
 };
 
