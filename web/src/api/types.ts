@@ -148,4 +148,5 @@ export type Said = Walk["transcript"][number];
 export type WalkTotals = Walk["totals"];
 export type Decide = Schemas["Decide"];
 export type Decided = Schemas["Decided"];
+export type Perspective = Schemas["PerspectiveList"]["perspectives"][number];
 export type PerspectivesAsked = Schemas["PerspectivesAsked"];

@@ -17,7 +17,7 @@ import {
   sessionsQuery,
   unresolvedQuery,
 } from "../api/queries";
-import { consultQuery, consultsQuery } from "../api/consult-queries";
+import { consultQuery, consultsQuery, PERSPECTIVES } from "../api/consult-queries";
 import { AUTO } from "../api/auto-queries";
 import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
@@ -67,7 +67,7 @@ const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
 
 /** Lines show as they come. */
 const changedConsults = coalesce<string>(BURST_WINDOW, async (ids) => {
-  await Promise.all([...ids].map((id) => refresh(consultQuery(id).queryKey)));
+  await Promise.all([PERSPECTIVES, ...[...ids].map((id) => consultQuery(id).queryKey)].map(refresh));
 });
 
 /** By event and what it is of: a run of many tasks is read once for all that changed meanwhile. */

@@ -11,6 +11,7 @@ import { Kbd } from "../ui/Kbd";
 import { plainText } from "../ui/plain-text";
 import { Words } from "../ui/Words";
 import { saidOf } from "./agenda";
+import { Perspectives } from "./Perspectives";
 import { KEYS } from "./keys";
 import type { WalkDeeds } from "./useWalkDeed";
 import { useWalkKey } from "./useWalkKey";
@@ -35,6 +36,7 @@ export function Conversation({ walk, item, deeds }: Props) {
           ))}
         </ol>
       )}
+      {item !== null && <Perspectives of={item.source.ref} />}
       {item !== null && deeds !== undefined && walk.status === "active" && (
         <Speak walk={walk} item={item} deeds={deeds} />
       )}

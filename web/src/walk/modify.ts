@@ -3,6 +3,8 @@ import type { Decide, WalkAction } from "../api/types";
 
 type Edited = NonNullable<Decide["edited"]>;
 type Body = Record<string, unknown>;
+/** What the schema makes of a body that may hold anything. */
+type Sendable = NonNullable<Edited["body"]>;
 
 /** One member of the body, as it is typed. */
 export interface BodyField {
@@ -88,10 +90,10 @@ function valueOf(kind: BodyField["kind"], input: string): unknown {
 /** Words for a reply; for a command, the one to run instead. */
 export const editedWords = (text: string): Edited => ({ text });
 
-export const editedBody = (body: Body): Edited => ({ body: body as Edited["body"] });
+export const editedBody = (body: Body): Edited => ({ body: body as Sendable });
 
 /** A value for an ask that wants one of a form, whatever was proposed. */
 export function editedValue(escalation: string, value: unknown): Edited {
   const path = `/api/escalations/${encodeURIComponent(escalation)}/respond`;
-  return { verb: "POST", path, body: { value } as Body as Edited["body"] };
+  return { verb: "POST", path, body: { value } as Body as Sendable };
 }
