@@ -222,7 +222,8 @@ def moves_of(server: RunningServer, run_id: str) -> list[Move]:
 def check_tasks(server: RunningServer, run_id: str, graph: dict[str, list[str]], *, attempts: bool = True) -> None:
     """Each is done, by one attempt if that is to be looked at, and nothing that it waits for was open when it began."""
     found = rows(server, f"select id, state, errors, merged from team_tasks where run_id = '{run_id}'")
-    assert {id: (state, errors) for id, state, errors, _ in found} == dict.fromkeys(graph, ("completed", 0))
+    states = {id: (state, errors) for id, state, errors, _ in found}
+    assert states == dict.fromkeys(graph, ("completed", 0)), _other_than_passed(server, run_id)
     assert all(merged for *_, merged in found)
     if attempts:
         made = rows(server, f"select task_id, outcome from team_attempts where run_id = '{run_id}'")
@@ -235,6 +236,17 @@ def check_tasks(server: RunningServer, run_id: str, graph: dict[str, list[str]],
     too_soon = [(move, before) for move in begun for before in graph[move.task] if ends[before] > move.id]
     assert too_soon == []
     assert [move for move in moves if move.id > ends[move.task]] == []
+
+
+def _other_than_passed(server: RunningServer, run_id: str) -> str:
+    """What is known of attempts that did not pass, and of their sessions."""
+    query = f"select * from team_attempts where run_id = '{run_id}' and outcome <> 'passed'"
+    failed = rows(server, query)
+    told = rows(
+        server, f"select id, payload from events where name = 'team.task_changed' and payload like '%{run_id}%'"
+    )
+    errors = [payload for _, payload in told if '"event":"passed"' not in payload][-20:]
+    return "\n".join(str(row) for row in (*failed, *errors))
 
 
 def check_messages(server: RunningServer, run_id: str, graph: dict[str, list[str]]) -> None:
