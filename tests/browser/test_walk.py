@@ -127,7 +127,7 @@ def test_every_decision_is_carried_out_and_recorded_with_its_walk(desk: Desk) ->
     keys.press("b")
     expect(page.locator(".walk-table h2")).to_have_text("Everything is decided")
     expect(desk.focused).to_have_count(1)
-    assert server.get(f"/api/work-items/{backlog}")["state"] == "backlog"
+    retry_until(lambda: server.get(f"/api/work-items/{backlog}")["state"] == "backlog")
 
     totals = page.get_by_role("group", name="Totals")
     expect(totals).to_contain_text("2 ratified, 1 modified, 1 rejected, 2 deferred, 1 handed off")
@@ -229,6 +229,7 @@ def test_a_walk_is_offered_paused_taken_up_and_ended_with_its_summary(desk: Desk
     for number in (1, 2, 3):
         put(server, f"Question {number} {MARKUP} {BIDI}?", f"a{number}", title=f"Question {number}?")
     make(server, MARKUP, kind="task")
+    make(server, "Ship the shop", kind="epic")
     offer = page.get_by_role("region", name="A walk is offered")
     expect(offer).to_contain_text("3 things wait, 3 block: walk through them")
     found = findings("the inbox with an offer", page, axe)

@@ -36,6 +36,7 @@ export function Agenda({ walk, deeds, looked, onLook }: Props) {
   const { open, deferred, done } = partsOf(walk.agenda);
   const isActive = walk.status === "active";
   const unfolded = !isNarrow || isOpen;
+  const left = `${toGo(walk.totals)} ${walk.status === "active" || walk.status === "paused" ? "to go" : "left"}`;
   const escalations = useEscalations();
 
   function leaveTopic(): void {
@@ -100,11 +101,11 @@ export function Agenda({ walk, deeds, looked, onLook }: Props) {
             >
               <Icon name="chevron" size={13} />
               Agenda
-              <span className="count">{toGo(walk.totals)} to go</span>
+              <span className="count">{left}</span>
             </button>
           ) : (
             <>
-              Agenda <span className="count">{toGo(walk.totals)} to go</span>
+              Agenda <span className="count">{left}</span>
             </>
           )}
         </h2>
@@ -174,7 +175,7 @@ interface RowProps {
 function Row({ item, what, walk, deeds, isLooked, onGo }: RowProps) {
   const look = lookOf(item);
   const canMove = walk.status === "active" && isUndecided(item);
-  const isOnTable = item.id === walk.active_item;
+  const isOnTable = item.id === walk.active_item && (walk.status === "active" || walk.status === "paused");
   const { persona_id: persona, consult_id: consult } = item.decision ?? {};
   const handed =
     persona != null && item.status === "deferred"
@@ -221,7 +222,7 @@ function Row({ item, what, walk, deeds, isLooked, onGo }: RowProps) {
         <Icon name={look.icon} size={14} />
         <span className="walk-row-words">
           <span className="walk-row-topic" dir="auto">
-            {firstLine(item.topic, 120)}
+            {firstLine(item.topic.replaceAll("`", ""), 120)}
           </span>
           <span className="walk-row-note">
             {isOnTable || item.status === "queued" ? "" : `${handed ?? look.label} · `}

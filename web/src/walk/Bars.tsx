@@ -12,13 +12,15 @@ import { isWork, UNTIL } from "./wording";
 
 interface BarProps {
   label: string;
+  /** How many there are: the first has the focus. */
+  many: number;
   onCancel: () => void;
   children: ReactNode;
 }
 
-function ChoiceBar({ label, onCancel, children }: BarProps) {
+function ChoiceBar({ label, many, onCancel, children }: BarProps) {
   const bar = useRef<HTMLDivElement>(null);
-  useEffect(() => bar.current?.querySelector("button")?.focus({ preventScroll: true }), []);
+  useEffect(() => bar.current?.querySelector("button")?.focus({ preventScroll: true }), [many]);
   return (
     <div ref={bar} className="bar walk-bar" role="group" aria-label={label} data-walk-waits>
       <span className="bar-label">{label}</span>
@@ -45,7 +47,7 @@ export function DeferBar({ source, onPick, onCancel }: DeferProps) {
     return true;
   }, true);
   return (
-    <ChoiceBar label="Defer" onCancel={onCancel}>
+    <ChoiceBar label="Defer" many={offered.length} onCancel={onCancel}>
       {offered.map((until) => (
         <button
           key={until}
@@ -82,7 +84,7 @@ export function HandoffBar({ except, onPick, onCancel }: HandoffProps) {
     return true;
   }, true);
   return (
-    <ChoiceBar label="Hand to" onCancel={onCancel}>
+    <ChoiceBar label="Hand to" many={able.length} onCancel={onCancel}>
       {able.map(({ id, name }, index) => (
         <button
           key={id}

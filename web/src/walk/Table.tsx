@@ -14,7 +14,7 @@ import { NothingLeft } from "./NothingLeft";
 import { useEscalations } from "./useEscalations";
 import type { WalkDeeds } from "./useWalkDeed";
 import { useWalkKey } from "./useWalkKey";
-import { doneOf, sourceOf } from "./wording";
+import { doneOf, sourceOf, withoutTopic } from "./wording";
 
 interface Props {
   walk: Walk;
@@ -101,10 +101,7 @@ function Framed({ item, isActive }: { item: AgendaItem; isActive: boolean }) {
       </p>
     ) : null;
   const isCommand = escalation?.kind === "approval";
-  // The topic is said above: a sentence that ends with it is not said twice.
-  const sentence = framing.sentence.endsWith(`: ${item.topic}`)
-    ? `${framing.sentence.slice(0, -item.topic.length - 2)}.`
-    : framing.sentence;
+  const sentence = withoutTopic(framing.sentence, item.topic);
   return (
     <div className="walk-framing">
       <p className="words walk-sentence" dir="auto">

@@ -4,6 +4,7 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { personasQuery } from "../api/persona-queries";
 import { Refused } from "../api/problem";
 import { refresh } from "../api/queries";
 import type { Walk } from "../api/types";
@@ -71,6 +72,8 @@ function Whole({ walk: known, readAt, onLeave }: { walk: Walk; readAt: number; o
   const active = isOver ? null : activeOf(walk);
   const [looked, setLooked] = useState<string | null>(null);
   const shown = walk.agenda.find(({ id }) => id === looked) ?? active;
+  // Known before an item is handed to one: the second key follows at once.
+  useQuery(personasQuery);
   useFocusOfStandIn();
   useTellOfTable(active?.settled ?? null, active?.topic ?? null);
   return (
@@ -85,7 +88,7 @@ function Whole({ walk: known, readAt, onLeave }: { walk: Walk; readAt: number; o
             {isOver ? "ended " : "began "}
             <Age since={walk.ended_at ?? walk.started_at} ago />
           </span>
-          <span>with {plainText(walk.persona_id)}</span>
+          <span className="walk-with">with {plainText(walk.persona_id)}</span>
           {onLeave && isOver && (
             <button type="button" className="link-button" onClick={onLeave}>
               To the walks

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Refused } from "../api/problem.ts";
 import type { AgendaItem, WalkAction, WalkHint, WalkTotals } from "../api/types.ts";
-import { decisionsOf, doesWhat, figuresOf, handedOf, lookOf, nameOf, offerOf, problemOf, sourceOf, toldOf } from "./wording.ts";
+import { decisionsOf, doesWhat, figuresOf, handedOf, lookOf, nameOf, offerOf, problemOf, sourceOf, toldOf, withoutTopic } from "./wording.ts";
 
 const hint = (waiting: number, blocking: number, overdue = 0): WalkHint => ({
   ...{ offer: true, reason: "", waiting, blocking, overdue, open_walk: null },
@@ -62,6 +62,12 @@ test("an action says what it does beyond its label", () => {
   assert.equal(of("/api/escalations/e/respond", { action: "revise", text: "Mend it" }, "Revise"), "The agent reads: Mend it");
   assert.equal(of("/api/work-items/w-1", { priority: 1 }), "w-1: priority 1");
   assert.equal(of("/api/approvals/a/approve", { seals: ["x"] }), "");
+});
+
+test("what is said above is not said twice", () => {
+  assert.equal(withoutTopic("agent-1 asks: Which port?", "Which port?"), "agent-1 asks.");
+  assert.equal(withoutTopic("ana filed the task w-1: Paint", "w-1: Paint"), "ana filed the task.");
+  assert.equal(withoutTopic("w-1 was closed: Paint", "w-1: Paint"), "w-1 was closed: Paint");
 });
 
 test("a walk without a name has one, and hostile characters are shown by name", () => {

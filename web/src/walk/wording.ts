@@ -85,6 +85,12 @@ export function lookOf({ status, settled, decision }: Pick<AgendaItem, "status" 
   return decision === null ? SENDING : DONE[decision.kind];
 }
 
+/** A sentence that ends with the topic, which is said already, without it. */
+export function withoutTopic(sentence: string, topic: string): string {
+  if (topic === "" || sentence === topic || !sentence.endsWith(topic)) return sentence;
+  return `${sentence.slice(0, -topic.length).trimEnd().replace(/:$/, "")}.`;
+}
+
 /** How far the persona is that an item was handed to. */
 export function handedOf(persona: string, status: ConsultStatus | undefined): string {
   const who = plainText(persona);
