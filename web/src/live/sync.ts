@@ -42,6 +42,8 @@ const BURST_WINDOW = 60;
 const MANY = 6;
 const SIDE_WINDOW = 1_000;
 const TEAM_WINDOW = 120;
+/** Whoever decides has the answer at once; a second tab may follow in a moment. */
+const WALK_WINDOW = 250;
 const RUN_EVENTS = new Set([
   ...["input.wanted", "input.changed", "session_transition", "run.ended", "turn_ended"],
   ...["worktree.changed", "worktree.released", "transcript.removed"],
@@ -76,7 +78,7 @@ const changedTeams = coalesce<string>(TEAM_WINDOW, async (news) => {
 });
 
 /** Two tabs stay in step, and what was settled elsewhere shows so. An empty id stands for whichever is shown. */
-const changedWalks = coalesce<string>(BURST_WINDOW, async (ids) => {
+const changedWalks = coalesce<string>(WALK_WINDOW, async (ids) => {
   const keys = ids.has("") ? [[...WALKS, "one"]] : [...ids].map((id) => walkQuery(id).queryKey);
   await Promise.all(keys.map(refresh));
 });

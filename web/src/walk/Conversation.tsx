@@ -27,6 +27,8 @@ interface Props {
 export function Conversation({ walk, item, deeds }: Props) {
   const said = item === null ? [] : saidOf(walk, item);
   const [isWhole, setIsWhole] = useState(false);
+  // Nothing is read of each item before anybody was asked for anything.
+  const wereAsked = walk.consults.some(({ skill_id: skill }) => skill === "perspective");
   return (
     <section className="walk-talk" aria-label="Conversation">
       {said.length > 0 && (
@@ -36,7 +38,7 @@ export function Conversation({ walk, item, deeds }: Props) {
           ))}
         </ol>
       )}
-      {item !== null && <Perspectives of={item.source.ref} />}
+      {item !== null && wereAsked && <Perspectives of={item.source.ref} />}
       {item !== null && deeds !== undefined && walk.status === "active" && (
         <Speak walk={walk} item={item} deeds={deeds} />
       )}

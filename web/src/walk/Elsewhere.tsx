@@ -63,7 +63,7 @@ function Arrivals({ walk, came, deeds }: { walk: Walk; came: Escalation[]; deeds
     <section aria-labelledby="walk-came">
       <header className="walk-side-head">
         <h2 id="walk-came">
-          Came meanwhile <span className="count">{came.length}</span>
+          Meanwhile <span className="count">{came.length}</span>
         </h2>
         {came.length > 0 && canPull && (
           <button type="button" className="quiet walk-pull-all" aria-keyshortcuts={KEYS.pull} onClick={() => pull(null)}>

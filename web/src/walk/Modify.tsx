@@ -8,7 +8,7 @@ import { linkToOne } from "../app/routes";
 import { useDraft } from "../inbox/useDraft";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
-import { bodyOf, editedBody, editedValue, editedWords, formOf, type BodyField, type Faults } from "./modify";
+import { bodyFrom, bodyOf, editedBody, editedValue, editedWords, formOf, type BodyField, type Faults } from "./modify";
 import { draftOf } from "./outbox";
 import { useEscalations } from "./useEscalations";
 
@@ -141,6 +141,8 @@ function Typed({ item, escalation, onModified, onCancel }: Of<{ item: AgendaItem
   );
 }
 
+const WHOLE = "body";
+
 interface FieldsProps {
   action: WalkAction;
   within: string | null;
@@ -151,11 +153,29 @@ function Fields({ action, within, first, onModified, onCancel }: Of<FieldsProps>
   const ids = useId();
   const [fields, setFields] = useState(first);
   const [faults, setFaults] = useState<Faults>(new Map());
+  /** The whole body as it is typed, once it is wanted so. */
+  const [json, setJson] = useState<string | null>(null);
+  const isJson = json !== null;
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, button")?.focus({ preventScroll: true }), []);
+  useEffect(
+    () => form.current?.querySelector<HTMLElement>("input, textarea, button")?.focus({ preventScroll: true }),
+    [isJson],
+  );
+
+  function asJson(): void {
+    const made = bodyOf(action, within, fields);
+    setFaults(new Map());
+    setJson(JSON.stringify("body" in made ? made.body : action.body, null, 2));
+  }
 
   function send(event: FormEvent): void {
     event.preventDefault();
+    if (json !== null) {
+      const typed = bodyFrom(json);
+      if ("body" in typed) return onModified(editedBody(typed.body));
+      setFaults(new Map([[WHOLE, typed.fault]]));
+      return document.getElementById(`${ids}-json`)?.focus();
+    }
     const made = bodyOf(action, within, fields);
     if ("body" in made) return onModified(editedBody(made.body));
     setFaults(made.faults);
@@ -180,14 +200,34 @@ function Fields({ action, within, first, onModified, onCancel }: Of<FieldsProps>
           {action.verb} {plainText(action.path)}
         </code>
       </p>
-      {fields.map((field, at) => (
-        <FieldRow key={field.name} id={`${ids}-${at}`} field={field} fault={faults.get(field.name)} onInput={(input) => change(at, input)} />
-      ))}
-      {fields.length === 0 && <p className="card-hint">It takes nothing that could be changed.</p>}
+      {json !== null && (
+        <FieldRow
+          id={`${ids}-json`}
+          field={{ name: WHOLE, kind: "json", input: json }}
+          fault={faults.get(WHOLE)}
+          onInput={setJson}
+        />
+      )}
+      {!isJson &&
+        fields.map((field, at) => (
+          <FieldRow
+            key={field.name}
+            id={`${ids}-${at}`}
+            field={field}
+            fault={faults.get(field.name)}
+            onInput={(input) => change(at, input)}
+          />
+        ))}
+      {!isJson && fields.length === 0 && <p className="card-hint">It takes nothing that could be changed.</p>}
       <div className="bar">
         <button type="submit" className="button" data-main>
           Do it so
         </button>
+        {!isJson && (
+          <button type="button" className="quiet" onClick={asJson}>
+            As JSON
+          </button>
+        )}
         <Cancel onCancel={onCancel} />
       </div>
     </form>

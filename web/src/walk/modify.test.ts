@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WalkAction } from "../api/types.ts";
-import { bodyOf, editedBody, editedValue, editedWords, formOf } from "./modify.ts";
+import { bodyFrom, bodyOf, editedBody, editedValue, editedWords, formOf } from "./modify.ts";
 
 const action = (path: string, body: object, label = "Do it"): WalkAction =>
   ({ label, verb: "POST", path, body }) as unknown as WalkAction;
@@ -48,6 +48,12 @@ test("what cannot be read is told by its field, and nothing is made of it", () =
   const made = bodyOf({ body: {} as WalkAction["body"] }, null, fields);
   assert.ok("faults" in made);
   assert.deepEqual([...made.faults], [["priority", "A number is needed."], ["labels", "This is no JSON."]]);
+});
+
+test("a whole body is typed as JSON, and has to be an object", () => {
+  assert.deepEqual(bodyFrom('{"title": "A"}'), { body: { title: "A" } });
+  assert.deepEqual(bodyFrom("{"), { fault: "This is no JSON." });
+  assert.deepEqual(bodyFrom("[1]"), { fault: "An object is needed: { … }." });
 });
 
 test("an edited body and a value go out as the server takes them", () => {

@@ -70,6 +70,14 @@ export function bodyOf(
   return { body: within === null ? made : { ...whole, [within]: made } };
 }
 
+/** A whole body as it is typed; what is wrong with it where it is none. */
+export function bodyFrom(json: string): { body: Body } | { fault: string } {
+  const value = valueOf("json", json);
+  const isBody = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (isBody) return { body: value as Body };
+  return { fault: value === undefined ? "This is no JSON." : "An object is needed: { … }." };
+}
+
 function valueOf(kind: BodyField["kind"], input: string): unknown {
   switch (kind) {
     case "text":
