@@ -10,6 +10,7 @@ from tests.fixtures.servers import RunningServer
 
 SCREENS = (
     ("g", "Floor"),
+    ("x", "Walk"),
     ("s", "Sessions"),
     ("a", "Assumptions"),
     ("b", "Board"),

@@ -49,6 +49,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   memory: MemoryScreen,
   board: BoardScreen,
   teams: lazyScreen("Teams", async () => (await import("../teams/TeamsScreen")).TeamsScreen),
+  walks: lazyScreen("Walk", async () => (await import("../walk/WalksScreen")).WalksScreen),
   refine: RefineScreen,
   sprints: lazyScreen("Sprints", async () => (await import("../sprints/SprintsScreen")).SprintsScreen),
   insights: lazyScreen("Insights", async () => (await import("../insights/InsightsScreen")).InsightsScreen),
@@ -70,6 +71,7 @@ const ONE_OF: Record<OneOfName, (props: { id: string; part?: string }) => React.
   consult: ConsultScreen,
   item: ItemScreen,
   team: lazyScreen("Team run", async () => (await import("../teams/TeamScreen")).TeamScreen),
+  walk: lazyScreen("Walk", async () => (await import("../walk/WalkScreen")).WalkScreen),
   sprint: lazyScreen("Sprint", async () => (await import("../sprints/SprintScreen")).SprintScreen),
 };
 

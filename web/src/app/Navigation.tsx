@@ -17,6 +17,7 @@ export interface Badge {
 export const ICONS: Record<RouteName, IconName> = {
   floor: "floor",
   inbox: "inbox",
+  walks: "steps",
   sessions: "terminal",
   coach: "coach",
   personas: "people",
@@ -49,6 +50,7 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   item: "board",
   sprint: "sprints",
   team: "teams",
+  walk: "walks",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

@@ -37,7 +37,7 @@ function keysIn(code: string): Set<string> {
     for (const match of cases!.matchAll(/case "([^"]+)":/g)) found.add(match[1]!);
   // Tables and sets that are asked by the key.
   for (const [, name] of code.matchAll(/\b(\w+)(?:\[(?:event\.)?key\]|\.has\(event\.key\))/g)) tableKeys(code, name!, found);
-  for (const [, name] of code.matchAll(/const (RUN_KEYS)\b/g)) tableKeys(code, name!, found, true);
+  for (const [, name] of code.matchAll(/const (RUN_KEYS|KEYS|UNTIL_KEYS)\b/g)) tableKeys(code, name!, found, true);
   add(/\bkeys\["([^"]+)"\] =/g);
   if (/\bkeys\[digit\]|Number\((?:event\.)?key\)|\/\^\[\d-\d\]\$\/\.test\((?:event\.)?key\)/.test(code)) found.add(DIGITS);
   return found;

@@ -1,6 +1,6 @@
 /**
  * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
- * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult, work item and team run has an
+ * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult, work item, team run and walk has an
  * address of its own, and each task of a run one below it.
  */
 import { useSyncExternalStore, type MouseEvent } from "react";
@@ -22,6 +22,7 @@ export type GroupName = keyof typeof GROUPS;
 export const ROUTES = {
   floor: { path: "/", title: "Floor", key: "g", group: "waiting" },
   inbox: { path: "/inbox", title: "Inbox", key: "i", group: "waiting" },
+  walks: { path: "/walk", title: "Walk", key: "x", group: "waiting" },
   sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
@@ -58,6 +59,7 @@ const ONE_OF = {
   item: "/items/",
   sprint: "/sprints/",
   team: "/teams/",
+  walk: "/walk/",
 } as const;
 
 export type RouteName = keyof typeof ROUTES;
