@@ -72,7 +72,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
   {
     title: "Walk",
     at: ["walks", "walk"],
-    files: ["walk/keys.ts", "walk/Agenda.tsx", "walk/Modify.tsx", "walk/Table.tsx"],
+    files: ["walk/keys.ts", "walk/StartWalk.tsx", "walk/Agenda.tsx", "walk/Decisions.tsx", "walk/Modify.tsx", "walk/Table.tsx"],
     rows: [
       row(["r"], "Ratify: what is proposed is done"),
       row(["1", "…", "9"], "Choose what is proposed, or a persona"),

@@ -38,7 +38,7 @@ export function entryOfRecent({ what, id, title }: Recent): Entry | null {
     return { ...base, key: `screen ${what}`, texts: [shown], title: shown, icon, kind: "Screen", hint: "", choose: () => goToScreen(what) };
   }
   if (!isOneOf(what)) return null;
-  const { label, icon } = what === "handoff" || what === "dispatch" ? OTHERS[what] : NOUNS[what];
+  const { label, icon } = what in OTHERS ? OTHERS[what as keyof typeof OTHERS] : NOUNS[what as Noun];
   const shown = firstLine(title) || plainText(id);
   const hint = title === id ? "" : plainText(id);
   return { ...base, key: `${what} ${id}`, texts: [shown, id], title: shown, icon, kind: label, hint, choose: () => openOne(what, id) };

@@ -22,6 +22,7 @@ export const NOUNS: Record<Noun, { label: string; icon: IconName }> = {
 export const OTHERS: Record<Exclude<OneOfName, Noun>, { label: string; icon: IconName }> = {
   handoff: { label: "Handoff", icon: "handover" },
   dispatch: { label: "Dispatch", icon: "brief" },
+  walk: { label: "Walk", icon: "steps" },
 };
 
 const LONGEST = 120;

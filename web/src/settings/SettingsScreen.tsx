@@ -1,7 +1,7 @@
 /** How the workspace is set up: what its files say, line by line, and the way to change one of them. */
 import { useQuery } from "@tanstack/react-query";
 import { settingsQuery } from "../api/setting-queries";
-import type { Said, Settings, SettingsFile } from "../api/types";
+import type { Setting, Settings, SettingsFile } from "../api/types";
 import { linkTo, linkToSettings, useParameter, type RouteName } from "../app/routes";
 import { Icon } from "../ui/Icon";
 import { ReadError, Skeletons } from "../ui/Notice";
@@ -125,7 +125,7 @@ function PartSection({ part, settings }: { part: Part; settings: Settings }) {
   );
 }
 
-function Values({ said, settings }: { said: Said[]; settings: Settings }) {
+function Values({ said, settings }: { said: Setting[]; settings: Settings }) {
   return (
     <dl className="panel settings-values">
       {said.map((one) => (
@@ -135,7 +135,7 @@ function Values({ said, settings }: { said: Said[]; settings: Settings }) {
   );
 }
 
-function Value({ said: { name, value, file, line }, settings }: { said: Said; settings: Settings }) {
+function Value({ said: { name, value, file, line }, settings }: { said: Setting; settings: Settings }) {
   const { table, key } = file === "workspace.toml" ? nameParts(name) : { table: "", key: name };
   const running = file === "workspace.toml" ? settings.waiting[name] : undefined;
   const where = line === null ? null : `${file}:${line}`;

@@ -1,7 +1,7 @@
 /** What the settings screen calls things. Pure. */
-import type { Said, SettingsFile, SettingsFinding } from "../api/types.ts";
+import type { Setting, SettingsFile, SettingsFinding } from "../api/types.ts";
 
-export type Part = Said["part"];
+export type Part = Setting["part"];
 
 /** In the order in which they are shown. */
 export const PARTS: Record<Part, { title: string; about: string }> = {

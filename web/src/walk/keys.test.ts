@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandOf, KEYS, numberOf, UNTIL_KEYS, untilOf, WALK_MAP } from "./keys.ts";
+import { commandOf, KEYS, numberOf, UNTIL_KEYS, untilOf } from "./keys.ts";
 
 test("no two commands have the same key, nor one that another screen's frame takes", () => {
   const keys = Object.values(KEYS);
@@ -15,9 +15,4 @@ test("a key is the command, the time or the number that it stands for", () => {
   assert.equal(untilOf("t"), "tomorrow");
   assert.equal(untilOf("x"), null);
   assert.deepEqual(["1", "3", "4", "0", "a"].map((key) => numberOf(key, 3)), [1, 3, null, null, null]);
-});
-
-test("every key of a walk is on the keyboard map", () => {
-  const map = WALK_MAP.map(([keys, what]) => `${keys.join(" ")} ${what}`).join("\n");
-  for (const key of Object.values(KEYS)) assert.match(map, new RegExp(`(^|[ (])${key}(:| )`, "m"));
 });
