@@ -116,7 +116,7 @@ def _plant(tx: Transaction, *, run_id: str, many: int) -> None:
 
 
 def _run(tx: Transaction, run_id: str, many: int) -> dict[str, Any]:
-    nothing = dict.fromkeys(("analysis", "roles"), "[]")
+    nothing = {"analysis": "{}", "roles": "[]"}
     return {
         "id": run_id,
         "state": RunState.RUNNING,
