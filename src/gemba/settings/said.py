@@ -125,7 +125,7 @@ def _profile(raw: bytes) -> Iterator[Setting]:
     for mode in MODES:
         manners = preamble.manners(text, mode)
         line = None if manners is None else preamble.line_of_mode(text, mode)
-        value = "as shipped" if manners is None else " ".join(manners.split())
+        value = "as shipped" if manners is None else " ".join(manners.split()).partition(". ")[0]
         yield _said("modes", mode, value, "interaction_profile.md", line)
 
 
