@@ -28,6 +28,7 @@ Part = Literal["modes", "policies", "channels", "budgets", "agents", "approvals"
 
 _BUDGETS = ("caps", "auto", "attention")
 _LONGEST = 160
+_FEW = 80  # of words that stand in full elsewhere
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -125,7 +126,7 @@ def _profile(raw: bytes) -> Iterator[Setting]:
     for mode in MODES:
         manners = preamble.manners(text, mode)
         line = None if manners is None else preamble.line_of_mode(text, mode)
-        value = "as shipped" if manners is None else " ".join(manners.split())
+        value = "as shipped" if manners is None else _shortened(" ".join(manners.split()), _FEW)
         yield _said("modes", mode, value, "interaction_profile.md", line)
 
 
@@ -169,4 +170,8 @@ def running_values(settings: Settings) -> dict[str, str]:
 
 
 def _said(part: Part, name: str, value: str, file: str, line: int | None) -> Setting:
-    return Setting(part, name[:_LONGEST], value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…", file, line)
+    return Setting(part, name[:_LONGEST], _shortened(value, _LONGEST), file, line)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

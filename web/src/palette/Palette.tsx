@@ -168,6 +168,7 @@ export function Palette({ workspace, here, showHelp, askPm, onClose }: Props) {
                   id={idOf(place)}
                   entry={entry}
                   typed={words}
+                  isNamed={section.title === "Actions" || section.title === "Screens"}
                   isCurrent={entry === current}
                   onTake={() => take(entry)}
                 />
@@ -187,11 +188,13 @@ interface OptionProps {
   id: string;
   entry: Entry;
   typed: string;
+  /** What kind of thing it is stands above it. */
+  isNamed: boolean;
   isCurrent: boolean;
   onTake: () => void;
 }
 
-function Option({ id, entry, typed, isCurrent, onTake }: OptionProps) {
+function Option({ id, entry, typed, isNamed, isCurrent, onTake }: OptionProps) {
   const { title, icon, kind, hint, keys } = entry;
   return (
     <div id={id} className="palette-option" role="option" aria-selected={isCurrent} onClick={onTake}>
@@ -202,7 +205,7 @@ function Option({ id, entry, typed, isCurrent, onTake }: OptionProps) {
         </span>
         {hint !== "" && <span className="palette-hint">{hint}</span>}
       </span>
-      <span className="palette-kind">{kind}</span>
+      {!isNamed && <span className="palette-kind">{kind}</span>}
       {keys.length > 0 && (
         <span className="palette-keys" aria-hidden="true">
           {keys.map((key) => (

@@ -109,7 +109,7 @@ function PartSection({ part, settings }: { part: Part; settings: Settings }) {
       {own.length > 0 && <Values said={own} settings={settings} />}
       {said.length === 0 && <p className="settings-none">None: {part === "policies" ? "everything waits until you answer" : "the open page alone tells you"}.</p>}
       {defaults.length > 0 && (
-        <details className="settings-defaults" open={own.length === 0 && defaults.length < 12}>
+        <details className="settings-defaults" open={own.length === 0 && defaults.length < 12 && part !== "agents"}>
           <summary>
             {part === "agents" ? "As shipped" : "By default"} <span className="count">{defaults.length}</span>
           </summary>
