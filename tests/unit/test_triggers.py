@@ -1,5 +1,7 @@
 """Which of a persona's triggers fire now, who comments because of that, and what is said without a model."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -66,7 +68,7 @@ def test_where_nothing_is_the_matter_nothing_fires() -> None:
     ],
 )
 def test_a_trigger_fires_with_references_to_what_it_saw(
-    change: dict[str, object], expected: tuple[str, list[str]]
+    change: dict[str, Any], expected: tuple[str, list[str]]
 ) -> None:
     assert fired(QUIET._replace(**change)) == [expected]
 

@@ -1175,7 +1175,8 @@ export interface paths {
         /** What personas said of one thing, newest first */
         get: operations["perspectives"];
         put?: never;
-        post?: never;
+        /** Ask every persona that would say something of a thing for one comment */
+        post: operations["ask_prepared"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2194,6 +2195,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/walks/{id}/perspectives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask every persona that would say something of an item for one comment */
+        post: operations["ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/walks/{id}/resume": {
         parameters: {
             query?: never;
@@ -2830,6 +2848,14 @@ export interface components {
             version: number;
             digest: string;
             content: string;
+        };
+        /**
+         * AskPerspectives
+         * @description Of the item on the table, or another one.
+         */
+        AskPerspectives: {
+            /** @default null */
+            item?: string | null;
         };
         /**
          * Assumption
@@ -4974,6 +5000,22 @@ export interface components {
             total: number;
         };
         /**
+         * PerspectivesAsked
+         * @description The comments that were asked for, each a consult that runs, and who was not asked and why.
+         */
+        PerspectivesAsked: {
+            ref: string;
+            consults: components["schemas"]["ConsultSummary"][];
+            skipped: components["schemas"]["SkippedPersona"][];
+        };
+        /**
+         * PerspectivesWanted
+         * @description `ref` is the id of a work item, an escalation, a handoff or a session.
+         */
+        PerspectivesWanted: {
+            ref: string;
+        };
+        /**
          * Phase
          * @description Where a project is; it is in one of them at a time, and may go to any other.
          * @enum {unknown}
@@ -5704,6 +5746,11 @@ export interface components {
             severity: "error" | "note" | "warning";
             message: string;
             hint: string;
+        };
+        /** SkippedPersona */
+        SkippedPersona: {
+            persona_id: string;
+            reason: string;
         };
         /**
          * Snooze
@@ -9991,6 +10038,51 @@ export interface operations {
             };
         };
     };
+    ask_prepared: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PerspectivesWanted"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PerspectivesAsked"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     all_phases: {
         parameters: {
             query?: never;
@@ -12971,6 +13063,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskPerspectives"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PerspectivesAsked"];
                 };
             };
             /** @description Refused */
