@@ -1,15 +1,16 @@
 # The one way in, for people and for CI. Every target may be called first, on a fresh clone, and with -j.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup web types run test check fix bench rest chaos fuzz test-clients lock clean system always
+.PHONY: help setup web types docs pictures run test check fix bench rest chaos fuzz test-clients lock clean system always
 
 # Recipes use relative paths only, so that the folder's own path may contain spaces.
 BIN := .venv/bin
 VENV := .venv/.ready
 NODE_MODULES := web/node_modules/.ready
 CODEGEN := web/codegen/node_modules/.ready
+SITE_PARTS := web/site/node_modules/.ready
 PAGE := src/gemba/api/page/index.html
-WEB_SOURCES := $(shell find web -name node_modules -prune -o -type f -print)
+WEB_SOURCES := $(shell find web -name node_modules -prune -o -path web/site -prune -o -type f -print)
 
 # Bytecode is kept: without it every process that a test starts would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,6 +34,12 @@ web: $(PAGE) ## build the page
 types: $(VENV) $(CODEGEN) ## write the page's types anew, from what the API says of itself
 	$(BIN)/python -m gemba.api.openapi > web/openapi.json
 	scripts/with-node npm --prefix codegen run --silent types
+
+docs: $(VENV) $(SITE_PARTS) ## build the documentation's site into dist/docs; a link that leads nowhere fails it
+	scripts/site
+
+pictures: setup system ## make the screenshots of docs/images anew, from the demo
+	$(BIN)/python scripts/screenshots.py
 
 run: setup ## try it: a temporary workspace with living agents, and the page
 	$(BIN)/gemba demo
@@ -75,7 +82,7 @@ lock: $(VENV) ## pin the newest versions that pyproject.toml allows
 	scripts/lock
 
 clean: ## remove everything that make made
-	rm -rf .venv .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules
+	rm -rf .venv .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules web/site/node_modules
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 system: $(VENV)
@@ -93,6 +100,11 @@ $(NODE_MODULES): web/package.json web/package-lock.json | $(VENV)
 $(CODEGEN): web/codegen/package.json web/codegen/package-lock.json | $(VENV)
 	@echo "==> npm packages that write the page's types"
 	scripts/with-node npm --prefix codegen ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(SITE_PARTS): web/site/package.json web/site/package-lock.json | $(VENV)
+	@echo "==> npm packages that the site is read with"
+	scripts/with-node npm --prefix site ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(PAGE): $(WEB_SOURCES) $(NODE_MODULES)

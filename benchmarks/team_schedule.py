@@ -92,7 +92,7 @@ def _end(tx: Transaction, *, run_id: str, task_id: str, holder: Holder) -> list[
     ended = graph.end(tx, store.lock_task(tx, run_id, task_id), "passed")
     if not ended.ready and finishing.finish_if_over(tx, run_id):
         return []
-    return claiming.claim_in(tx, store.get_run(tx.connection, run_id), holder)
+    return [store.ref_of(run_id, task_id) for _, task_id, _ in claiming.claim_in(tx, ended.run, holder)]
 
 
 def _plant(tx: Transaction, *, run_id: str, many: int) -> None:

@@ -1,6 +1,7 @@
-"""Make the pictures of docs/images from the demo as it starts: `.venv/bin/python scripts/screenshots.py`.
+"""Make the screenshots of docs/images from the demo as it starts: `make pictures`. With words, only those so called.
 
-The last is of the demo's team run, which is begun for it, where it waits for a person.
+Each screen is a row of SCREENS: how to get there, and what has to be on it before it is taken. Those of RUNNING have
+the demo's team run, which is begun for them, where it waits for a person.
 
 Needs what `make test` needs for its browser tests. Leaves nothing behind but the pictures.
 """
@@ -11,10 +12,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -23,47 +24,69 @@ from gemba.demo.developer import load_team_work
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs/images"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-# Three cards, and small enough for a README.
-SIZE = {"width": 1280, "height": 1004}
-LOW = {"width": 1280, "height": 720}
-TEAM = {"width": 1280, "height": 840}
 SCALE = 1.75
 
 
-def main() -> None:
+class Screen(NamedTuple):
+    """A picture's name, its size (by its height, three cards for a README), and the way to it from the inbox."""
+
+    name: str
+    height: int
+    go: Callable[[Page], None]
+    width: int = 1280
+
+
+def main(*wanted: str) -> None:
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     IMAGES.mkdir(parents=True, exist_ok=True)
     with demo() as told, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
-        for theme in THEMES:
-            ending = "-dark.png" if theme == "dark" else ".png"
-            with opened(browser, told["address"], theme) as page:
-                picture(page, IMAGES / f"inbox{ending}")
-                page.set_viewport_size(LOW)
-                page.get_by_role("link", name="Board").first.click()
-                expect(page.locator(".item-card").first).to_be_visible()
-                picture(page, IMAGES / f"board{ending}")
-                recommend(page)
-                picture(page, IMAGES / f"coach{ending}")
-        run_team(told)
-        for theme in THEMES:
-            ending = "-dark.png" if theme == "dark" else ".png"
-            with opened(browser, told["address"], theme) as page:
-                page.set_viewport_size(TEAM)
-                page.get_by_role("link", name="Teams").first.click()
-                page.get_by_role("link", name="Investigate how prices").first.click()
-                expect(page.get_by_text("Decide", exact=True).first).to_be_visible()
-                picture(page, IMAGES / f"team{ending}")
+        alone, beside = ([one for one in screens if not wanted or one.name in wanted] for screens in (SCREENS, RUNNING))
+        take(browser, told["address"], alone)
+        if beside:
+            run_team(told)
+            take(browser, told["address"], beside)
         browser.close()
 
 
-def run_team(told: dict[str, str]) -> None:
-    """The demo's team run, until only a person could let it go on."""
-    gemba = [str(Path(sys.executable).with_name("gemba")), "-C", told["workspace"], "team"]
-    env = {**os.environ, "GEMBA_HOME": told["home"]}
-    subprocess.run([*gemba, "start", "--agent", "builtin", load_team_work().text], env=env, check=True)
-    subprocess.run([*gemba, "watch", "--unattended"], env=env, check=False)  # ends with 1, since somebody is asked
+def take(browser: Browser, address: str, screens: Iterable[Screen]) -> None:
+    for screen in screens:
+        for theme in THEMES:
+            with opened(browser, address, theme, screen) as page:
+                screen.go(page)
+                picture(page, IMAGES / f"{screen.name}{'-dark' if theme == 'dark' else ''}.png")
+
+
+def stay(page: Page) -> None:
+    """The inbox, where one is."""
+
+
+def to(link: str, seen: str) -> Callable[[Page], None]:
+    """A screen of the navigation, once something is on it."""
+
+    def go(page: Page) -> None:
+        page.get_by_role("link", name=link).first.click()
+        expect(page.locator(seen).first).to_be_visible()
+
+    return go
+
+
+def to_approval(page: Page) -> None:
+    """The card that asks for the approval of a command, at the top."""
+    card = page.locator(".card").filter(has=page.get_by_role("button", name="Approve")).first
+    card.evaluate("card => window.scrollTo(0, card.getBoundingClientRect().top + window.scrollY - 90)")
+
+
+def to_floor(page: Page) -> None:
+    page.get_by_role("link", name="Floor").first.click()
+    expect(page.get_by_role("region", name="Team runs")).to_be_visible()
+
+
+def to_run(page: Page) -> None:
+    page.get_by_role("link", name="Teams").first.click()
+    page.get_by_role("link", name="Investigate how prices").first.click()
+    expect(page.get_by_text("Decide", exact=True).first).to_be_visible()
 
 
 def recommend(page: Page) -> None:
@@ -74,6 +97,30 @@ def recommend(page: Page) -> None:
     expect(page.get_by_role("button", name="Apply all")).to_be_visible()
     expect(page.get_by_role("main").get_by_text("Running", exact=True)).to_have_count(0)
     page.evaluate("window.scrollTo(0, 0)")
+
+
+SCREENS = (
+    Screen("inbox", 1004, stay),
+    Screen("phone", 844, stay, width=390),
+    Screen("approval", 640, to_approval),
+    Screen("sessions", 720, to("Sessions", ".session-card")),
+    Screen("personas", 720, to("Personas", ".card.persona")),
+    Screen("board", 720, to("Board", ".item-card")),
+    Screen("coach", 720, recommend),
+)
+# With the demo's team run, where it waits for a person.
+RUNNING = (
+    Screen("floor", 720, to_floor),
+    Screen("team", 840, to_run),
+)
+
+
+def run_team(told: dict[str, str]) -> None:
+    """The demo's team run, until only a person could let it go on."""
+    gemba = [str(Path(sys.executable).with_name("gemba")), "-C", told["workspace"], "team"]
+    env = {**os.environ, "GEMBA_HOME": told["home"]}
+    subprocess.run([*gemba, "start", "--agent", "builtin", load_team_work().text], env=env, check=True)
+    subprocess.run([*gemba, "watch", "--unattended"], env=env, check=False)  # ends with 1, since somebody is asked
 
 
 @contextmanager
@@ -89,9 +136,9 @@ def demo() -> Iterator[dict[str, str]]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, theme: Literal["light", "dark"]) -> Iterator[Page]:
+def opened(browser: Browser, address: str, theme: Literal["light", "dark"], screen: Screen) -> Iterator[Page]:
     with browser.new_context(
-        viewport=SIZE,  # type: ignore[arg-type]
+        viewport={"width": screen.width, "height": screen.height},
         device_scale_factor=SCALE,
         color_scheme=theme,
         reduced_motion="reduce",
@@ -100,6 +147,9 @@ def opened(browser: Browser, address: str, theme: Literal["light", "dark"]) -> I
         page = context.new_page()
         page.goto(address)
         expect(page.locator(".connection")).to_contain_text("Live")
+        page.keyboard.press("g")  # to the inbox by its keys: they work at any width, wherever the page opens
+        page.keyboard.press("i")
+        page.evaluate("document.activeElement.blur()")  # or the heading would have a ring
         expect(page.locator(".card").first).to_be_visible()
         page.evaluate("document.fonts.ready")
         yield page
@@ -111,4 +161,4 @@ def picture(page: Page, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

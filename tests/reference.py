@@ -1,10 +1,13 @@
 """The generated parts of the documentation. `python -m tests.reference` writes them; test_docs.py compares.
 
 `docs/commands.md` is generated whole, from the commands' own help. In the other pages a part between
-`<!-- generated: NAME -->` and `<!-- end -->` is, from the table in the code that it shows.
+`<!-- generated: NAME -->` and `<!-- end -->` is, from the table in the code that it shows. In the site's navigation the
+decisions are, from their folder.
 """
 
+import json
 import re
+from functools import cache
 from pathlib import Path
 
 import click
@@ -29,9 +32,13 @@ from gemba.teams.roles import rules as role_rules
 from gemba.teams.roles.patterns import REFERENCE
 from gemba.walks.walk import WALK
 from gemba.work import item
+from tests import reference_tables
 
 DOCS = Path(__file__).parents[1] / "docs"
+SITE = DOCS.parent / "zensical.toml"
 _BLOCK = re.compile(r"(?<=<!-- generated: )(?P<name>[a-z]+) -->\n.*?(?=<!-- end -->)", re.DOTALL)
+
+_DECISIONS = re.compile(r"(?<=# generated: decisions\n).*?(?=^ *# end$)", re.DOTALL | re.MULTILINE)
 
 _INTRODUCTION = """\
 # Commands
@@ -207,6 +214,16 @@ def _cell(text: str) -> str:
     return text.replace("{found}", "…").replace("|", "\\|")
 
 
+def decisions() -> str:
+    """A line of the navigation for each decision, by its number; their list goes first."""
+    rows = ['      "decisions/README.md",\n']
+    for path in sorted(DOCS.glob("decisions/[0-9]*.md")):
+        title = re.sub(r"^# (\d+\. )?", "", path.read_text().partition("\n")[0])
+        name = json.dumps(f"{int(path.name[:4])}. {title}", ensure_ascii=False)
+        rows.append(f'      {{{name} = "decisions/{path.name}"}},\n')
+    return "".join(rows)
+
+
 BLOCKS = {
     "states": states,
     "urgencies": urgencies,
@@ -226,14 +243,19 @@ BLOCKS = {
     "patterns": patterns,
     "roles": roles,
     "gates": gates,
+    "api": reference_tables.requests,
+    "settings": reference_tables.settings,
+    "codes": reference_tables.codes,
     "walks": walks,
 }
 
 
+@cache
 def generated() -> dict[Path, str]:
     """Every page that has generated parts, as it has to be."""
     pages = {path: _filled(path.read_text()) for path in sorted(DOCS.glob("*.md")) if _BLOCK.search(path.read_text())}
-    return {**pages, DOCS / "commands.md": commands_page()}
+    site = _DECISIONS.sub(lambda _: decisions(), SITE.read_text())
+    return {**pages, DOCS / "commands.md": commands_page(), SITE: site}
 
 
 def _filled(page: str) -> str:

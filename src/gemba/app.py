@@ -75,6 +75,7 @@ from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
+from gemba.settings import store as settings_files
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult import epic_order, perspective, team_plan, walk_summary
 from gemba.skills.consult.registry import SKILLS
@@ -137,6 +138,7 @@ ACTIONS: tuple[Action, ...] = (
     *sitting.ACTIONS,
     *walk_agenda.ACTIONS,
     *walk_deciding.ACTIONS,
+    *settings_files.ACTIONS,
     *walk_asking.ACTIONS,
 )
 
@@ -182,6 +184,7 @@ class App:
         )
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
+        self.is_demo = False  # with agents of `gemba demo`: the page says what one is looking at
         self.reply_trouble: str | None = None
         self.engine: Engine | None = None  # while it runs
         self.keeping = Keeping(
@@ -209,6 +212,7 @@ class App:
             "dispatch_guards": [holds.refuse_work],
             "session_guards": [holds.refuse_session],
             "turn_keepers": [deciding.keeps_turn],
+            "turn_checkers": [deciding.checks_turn],
             "cards": {**holding.CARDS, **sprint_cards.CARDS, **team_cards.CARDS},
             "caps": settings.caps,
         }
@@ -224,7 +228,9 @@ class App:
             walk_summary.SKILL.id: walk_asking.expert_of(database),
         }
         lease = settings.teams.lease_seconds * clock.SECOND
-        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in)
+        self.handoff_flows = handoff_flows.HandoffFlows(database, self.origin, workspace.root, take_in)
+        compare = self.handoff_flows.compare
+        self.teams = TeamsAtWork(database, workspace.root, home, self.origin, lease, take_in, compare)
         self.consult_flows = consult_flows.ConsultFlows(database, take_in)
         self.records = Records(database, home, self.origin)
         self.team_folders = Folders(database, workspace.root, self.origin)
@@ -348,13 +354,11 @@ class App:
         replies = self.settings.reply.undelivered_after_seconds * clock.SECOND
         flows = EscalationFlows(self.policies, self.workspace.root, replies, self._page)
         lease = self.settings.flows.lease_seconds * clock.SECOND
-        root = self.workspace.root
-        checks = handoff_flows.HandoffFlows(self.database, self.origin, root, lambda: self.ingest.drain())
         table = {
             **flows.table,
             **approval_flows.TABLE,
             **handoff_frames.TABLE,
-            **checks.table,
+            **self.handoff_flows.table,
             **self.consult_flows.table,
             **self.teams.table,
         }

@@ -331,10 +331,7 @@ def open_workspace(start: Path | None = None) -> Workspace:
 
 
 def read_settings(workspace: Workspace, judge: Callable[[Settings], Iterable[toml.Fault]] | None = None) -> Settings:
-    """The settings, or an Invalid that names the line of the first fault and has all of them as `extra["findings"]`.
-
-    `judge` finds what no type can say; it is asked once the types fit.
-    """
+    """The settings; a fault is an Invalid, as in `parse_settings`. Without the file, what goes without saying."""
     path = workspace.settings_file
     try:
         raw = path.read_bytes()
@@ -342,6 +339,17 @@ def read_settings(workspace: Workspace, judge: Callable[[Settings], Iterable[tom
         return Settings()
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}", code="settings_unreadable") from None
+    return parse_settings(raw, path, judge)
+
+
+def parse_settings(
+    raw: bytes, path: Path | str, judge: Callable[[Settings], Iterable[toml.Fault]] | None = None
+) -> Settings:
+    """The settings that a file's bytes say, or an Invalid that names the line of the first fault and has all of them as
+    `extra["findings"]`.
+
+    `judge` finds what no type can say; it is asked once the types fit.
+    """
     try:
         text, document = toml.load(raw)
     except toml.NotToml as error:

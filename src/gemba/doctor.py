@@ -58,7 +58,7 @@ class Executor(msgspec.Struct, frozen=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """Every check, and the worst of them."""
+    """Every check, and the worst of them; `demo`: agents of `gemba demo` live in the workspace."""
 
     status: Status
     checks: list[Check]
@@ -67,6 +67,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     version: str
     started_at: str | None
     executors: list[Executor] = []
+    demo: bool = False
 
 
 def diagnose(app: App) -> Diagnosis:
@@ -113,7 +114,7 @@ def diagnose(app: App) -> Diagnosis:
     started = clock.told(app.started_at)
     executors = [Executor(id, where, clock.rfc3339(at)) for id, where, at in running]
     name = storable(app.workspace.root.name)
-    return Diagnosis(worst, checks, counters, name, gemba.__version__, started, executors)
+    return Diagnosis(worst, checks, counters, name, gemba.__version__, started, executors, app.is_demo)
 
 
 def _database(app: App) -> Check:

@@ -83,6 +83,7 @@ NAMES = {
     "sprint.started": "a sprint runs: what turns take is counted against its budget",
     "sprint.burnt": "a sprint has passed a threshold of its budget: inform, warn or stop",
     "sprint.closed": "a sprint is over",
+    "settings.changed": "somebody has saved a file of the workspace's settings",
     "phase.changed": "the project is in another phase",
     "purview.held": "a purview asks about a change of work; a blocking one holds it until somebody answers",
     "purview.advised": "a change of work was made that an advisory purview is concerned with, and why",

@@ -7,6 +7,7 @@ change something calls `run`.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -140,12 +141,24 @@ def diff_stat(folder: str, before: str, after: str, seconds: float = 3.0) -> Dif
 
 def tree(folder: str, seconds: float = 30.0) -> Tree | None:
     """The state of what lies in a folder; None where no repository is, or only one that ignores the folder."""
+    if is_in_none(folder):
+        return None
     prefix, unset = prefix_of(folder), filters(folder)
     if prefix is None or unset is None:
         return None
     shown = ("--porcelain=v2", "-z", "--branch", "--ahead-behind", "--untracked-files=all", "--no-renames")
     told = _list(folder, "status", *shown, "--ignore-submodules=all", "--", ".", unset=unset, seconds=seconds)
     return None if told is None else _tree(told, prefix)
+
+
+def is_in_none(folder: str) -> bool:
+    """Whether git would find no repository around a folder, told without starting it: nothing there or above is called
+    as what git looks for, and nothing is a repository itself."""
+    if not folder:
+        return False
+    place = os.path.realpath(folder)
+    above = itertools.accumulate(Path(place).parts, lambda way, name: f"{way.rstrip('/')}/{name}")
+    return not any(os.path.lexists(f"{each}/{name}") for each in above for name in (".git", "HEAD"))
 
 
 def shared_folder(folder: str) -> str | None:

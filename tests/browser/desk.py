@@ -25,7 +25,7 @@ class Desk:
         page.on("request", lambda request: self.requests.append(request))
         page.on("console", self._hear)
 
-    def open(self, path: str = "/") -> None:
+    def open(self, path: str = "/inbox") -> None:
         """By the address that the server printed, at any of its screens; returns when the page is live."""
         self.page.goto(f"{self.server.url}{path}#token={self.token}")
         self.is_live()

@@ -189,6 +189,7 @@ def test_cards_in_every_state(full_desk: Desk, axe: Axe) -> None:
 def test_screens_with_nothing_in_them(desk: Desk, axe: Axe) -> None:
     found = []
     for screen in (
+        "Floor",
         "Sessions",
         "Refine",
         "Answered",

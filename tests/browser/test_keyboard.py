@@ -9,6 +9,8 @@ from tests.browser.desk import Desk, ask, outcome
 from tests.fixtures.servers import RunningServer
 
 SCREENS = (
+    ("g", "Floor"),
+    ("x", "Walk"),
     ("s", "Sessions"),
     ("a", "Assumptions"),
     ("b", "Board"),
@@ -21,6 +23,7 @@ SCREENS = (
     ("w", "Dispatches"),
     ("r", "Rules"),
     ("p", "Policies"),
+    (",", "Settings"),
     ("t", "Attention"),
     ("h", "Health"),
     ("i", "Inbox"),

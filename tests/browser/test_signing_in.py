@@ -22,7 +22,9 @@ def is_signed_out(page: Page) -> None:
 
 
 def test_the_printed_address_signs_in_and_leaves_no_trace_of_the_token(desk: Desk) -> None:
-    expect(desk.page.get_by_role("heading", name="Inbox")).to_be_visible()
+    desk.page.goto(desk.server.address)
+    desk.is_live()
+    expect(desk.page.get_by_role("heading", name="Floor")).to_be_visible()
 
     stored = storage(desk.page)
     assert stored["address"] == f"{desk.server.url}/"
@@ -41,11 +43,11 @@ def test_a_reload_keeps_the_session_and_the_screen_and_no_way_leads_back_to_the_
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Health")
     desk.page.go_back()
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Inbox")
-    assert desk.page.url == f"{desk.server.url}/"
+    assert desk.page.url == f"{desk.server.url}/inbox"
 
     desk.page.goto(f"{desk.server.url}/nowhere")
-    desk.page.get_by_role("link", name="Go to the inbox").click()
-    expect(desk.page.get_by_role("heading", name="Inbox")).to_be_visible()
+    desk.page.get_by_role("link", name="Go to the floor").click()
+    expect(desk.page.get_by_role("heading", name="Floor")).to_be_visible()
 
 
 def test_the_same_address_once_more_in_the_same_tab_changes_nothing(desk: Desk) -> None:
@@ -68,7 +70,7 @@ def test_without_a_token_or_with_a_wrong_one_the_page_says_how_to_get_in(
     page.goto(sqlite_server.address)
 
     Desk(page, sqlite_server).is_live()
-    expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+    expect(page.get_by_role("heading", name="Floor")).to_be_visible()
     second_tab = page.context.new_page()
     second_tab.goto(sqlite_server.url)
     is_signed_out(second_tab)

@@ -1,4 +1,4 @@
-"""Sprints and insights on the page: planned, filled, started and closed by keyboard; live; on a phone; with axe."""
+"""Sprints on the page: planned, filled, started and closed by keyboard; live; on a phone; with axe."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +11,6 @@ from tests.browser.desk import Desk
 from tests.browser.test_accessibility import findings
 from tests.browser.test_phone import FINGER, PHONE, size, too_wide
 from tests.fixtures.servers import RunningServer
-
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"> \u202egnp.exe"
 
 
 def item(server: RunningServer, title: str, **facts: Any) -> str:
@@ -129,32 +127,7 @@ def test_thresholds_that_fall_are_refused_in_the_form(desk: Desk) -> None:
     assert desk.server.get("/api/sprints")["total"] == 0
 
 
-def test_insights_say_in_words_what_they_show(desk: Desk) -> None:
-    page, keys = desk.page, desk.page.keyboard
-    epic = item(desk.server, HOSTILE, kind="epic")
-    running(desk.server, epic, title=HOSTILE, budget=100_000)
-    desk.server.append("GembaState", {"state": "working", "bead_id": epic}, "s-1")
-    take(desk.server, 4_321)
-    retry_until(lambda: desk.server.get("/api/usage?by=epic")["total"] == 1)
-    keys.press("g")
-    keys.press("u")
-
-    expect(page.get_by_role("heading", name="Insights", level=1)).to_be_focused()
-    expect(page.get_by_role("img", name="Tokens used. 4,321 tokens in 14 days")).to_be_visible()
-    for title in ("Work dispatched", "Escalations", "Time to answer", "Blocked agent-minutes"):
-        expect(page.get_by_role("img", name=title)).to_be_visible()
-    expect(page.get_by_role("img", name="Burn-down.")).to_be_visible()
-    expect(page.get_by_role("region", name="Figures by day")).to_contain_text("4,321 tokens")
-    expect(page.get_by_role("region", name="Usage by epic")).to_contain_text("4,321")
-    page.get_by_label("Usage by", exact=True).select_option("session")
-    expect(page.get_by_role("region", name="Usage by session")).to_contain_text("s-1")
-    assert page.title() != "owned"
-
-    take(desk.server, 1_000)
-    expect(page.get_by_role("img", name="Tokens used. 5,321 tokens")).to_be_visible()
-
-
-def test_axe_finds_nothing_in_sprints_and_insights(
+def test_axe_finds_nothing_in_sprints(
     open_desk: Callable[..., Desk], sqlite_server: RunningServer, axe: Callable[[Page], list[str]]
 ) -> None:
     epic = item(sqlite_server, "Search", kind="epic")
@@ -174,14 +147,11 @@ def test_axe_finds_nothing_in_sprints_and_insights(
     page.get_by_label("Put an item in").fill("e")
     expect(page.get_by_role("region", name="Items")).to_contain_text("Build the index")
     found += findings("sprint", page, axe)
-    desk.open("/insights")
-    expect(page.get_by_role("img", name="Tokens used.")).to_be_visible()
-    found += findings("insights", page, axe)
 
     assert found == []
 
 
-@pytest.mark.parametrize("path", ["/sprints", "/sprints/sprint-1", "/insights"])
+@pytest.mark.parametrize("path", ["/sprints", "/sprints/sprint-1"])
 def test_sprints_fit_a_phone(open_desk: Callable[..., Desk], sqlite_server: RunningServer, path: str) -> None:
     long = "a/very/long/path/that/does/not/want/to/break/" * 3
     running(sqlite_server, item(sqlite_server, long), title=long)

@@ -254,22 +254,39 @@ def around_reply_files(doom: Doom) -> None:
 
 
 def around_steps(doom: Doom) -> None:
-    from gemba.flows import engine
+    from gemba.flows import steps
 
-    step: Callable[..., Any] = engine._step
+    def in_thread(work: Callable[[], Any]) -> Callable[[], Any]:
+        def observed() -> Any:
+            doom.passes("step begins")
+            result = work()
+            doom.passes("step done")
+            return result
 
-    async def _step(name: str, work: Callable[[], Any]) -> Any:
+        return observed
+
+    def on_the_loop(work: Callable[[], Any]) -> Callable[[], Any]:
         async def observed() -> Any:
             doom.passes("step begins")
             result = await work()
             doom.passes("step done")
             return result
 
-        result = await step(name, observed)
-        doom.passes("step recorded")
-        return result
+        return observed
 
-    engine._step = _step
+    def put(name: str, around: Callable[[Callable[[], Any]], Callable[[], Any]]) -> None:
+        step: Callable[..., Any] = getattr(steps, name)
+
+        async def stepping(named: str, work: Callable[[], Any], *more: Any) -> Any:
+            result = await step(named, around(work), *more)
+            doom.passes("step recorded")
+            return result
+
+        setattr(steps, name, stepping)
+
+    put("in_thread", in_thread)
+    put("patiently", in_thread)
+    put("on_the_loop", on_the_loop)
 
 
 def around_notifications(doom: Doom) -> None:
@@ -356,7 +373,7 @@ def around_teams(doom: Doom) -> None:
 
     put(Turns, "_folder", behind="worktree made")
     put(Turns, "_start", behind="turn begun")
-    put(Verifying, "_judged", behind="work judged")
+    put(Verifying, "_judge", behind="work judged")
     put(BringingIn, "_merge_and", behind="task ended")
     put(branches, "let_go", behind="worktree gone")
     put(branches, "save_work", behind="work saved")

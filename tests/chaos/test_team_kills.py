@@ -108,7 +108,7 @@ POINTS = [
     *(("insert team_attempts", passage) for passage in (1, 2, 3, 4)),
     *(("update team_attempts", passage) for passage in (1, 2, 3, 4, 5)),
     *(("insert team_artifacts", passage) for passage in (1, 2)),
-    *(("insert team_messages", passage) for passage in (2, 4, 7)),
+    *(("insert team_messages", passage) for passage in (1, 2, 4)),
     *(("worktree made", passage) for passage in (1, 2, 3)),
     *(("turn begun", passage) for passage in (1, 2, 3, 4)),
     *(("work saved", passage) for passage in (1, 2, 3)),

@@ -37,7 +37,7 @@ def repository(tmp_path: Path) -> Path:
 def test_init_makes_a_repository_a_workspace(repository: Path, home: Path) -> None:
     told = json.loads(Operator(repository, home).ok("init", "--json"))
 
-    assert told == {"workspace": str(repository), "written": FILES}
+    assert (told["workspace"], told["written"]) == (str(repository), FILES)
     assert sorted(str(path.relative_to(repository / ".gemba")) for path in repository.rglob(".gemba/**/*.*")) == sorted(
         FILES
     )

@@ -53,10 +53,11 @@ class Table:
 
     def __init__(self) -> None:
         self.troubles: list[BaseException] = []
+        self.said = 0
 
     @property
     def flows(self) -> Mapping[str, FlowFunction]:
-        return {"work": self.work, "wait": self.wait}
+        return {"work": self.work, "wait": self.wait, "follow": self.follow}
 
     async def work(self, flow: Flow, ref: str) -> None:
         await flow.change(note, ref, "begun")
@@ -68,6 +69,14 @@ class Table:
         await flow.change(note, ref, "begun")
         let_go = await flow.until(ref, is_let_go, ref, since=since, due=due)
         await flow.change(note, ref, "let go" if let_go else "too late")
+
+    async def follow(self, flow: Flow, ref: str, since: int = 0, due: int | None = None) -> None:
+        said = await flow.follow(ref, is_let_go, self.say, ref, since=since, due=due)
+        await flow.change(note, ref, said)
+
+    def say(self, _ref: str, in_time: bool) -> str:
+        self.said += 1
+        return "let go" if in_time else "too late"
 
 
 class Bench:
@@ -212,6 +221,47 @@ def test_a_step_that_is_done_is_not_done_again_after_a_restart(bench: Bench) -> 
         bench.until(lambda: not bench.rows())
 
     assert bench.words("a") == ["begun", "let go"]
+
+
+def test_an_effect_follows_what_was_waited_for_or_its_moment(bench: Bench) -> None:
+    now = clock.now()
+    with bench.running() as engine:
+        bench.want("follow", "a", since=now)
+        bench.want("follow", "b", since=now, due=now + clock.SECOND // 10)
+        bench.until(lambda: bench.words("b") == ["too late"] and len(engine.waits) == 1)
+        bench.let_go("a")
+        bench.until(lambda: not bench.rows())
+
+    assert (bench.words("a"), bench.table.said) == (["let go"], 2)
+
+
+def test_what_waits_for_its_effect_is_carried_on_by_the_next_engine(bench: Bench) -> None:
+    bench.want("follow", "a")
+    with bench.running() as engine:
+        bench.until(lambda: len(engine.waits) == 1)
+    bench.let_go("a")
+
+    with bench.running():
+        bench.until(lambda: not bench.rows())
+
+    assert (bench.words("a"), bench.table.said) == (["let go"], 1)
+
+
+def test_a_run_that_was_taken_over_while_it_waited_has_no_effect(bench: Bench) -> None:
+    bench.want("follow", "a")
+    schema = "" if bench.database.is_sqlite else "gemba_flows."
+    with bench.running() as engine:
+        bench.until(lambda: len(engine.waits) == 1)
+        beside = bench.database.engine_beside(bench.file)
+        with beside.begin() as connection:  # as whoever takes it over does
+            connection.execute(text(f"update {schema}workflow_status set owner_xid = 'another'"))
+        beside.dispose()
+        bench.let_go("a")
+        bench.until(lambda: len(engine.waits) == 0)
+        bench.want("work", "b")
+        bench.until(lambda: "work/b" not in bench.rows())
+
+    assert (bench.table.said, bench.words("a")) == (0, [])
 
 
 def test_a_moment_that_passed_while_nobody_ran_is_noticed_at_once(bench: Bench) -> None:

@@ -41,6 +41,20 @@ def test_a_repository_and_its_worktrees_have_one_folder_in_common(workspace: Pat
     assert git.shared_folder("") is None
 
 
+def test_where_no_repository_can_be_is_told_without_git(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "deep").mkdir()
+    plain = tmp_path / "plain" / "deep"
+    plain.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(workspace / "deep")
+    output(tmp_path, "init", "--quiet", "--bare", "bare")
+    output(workspace, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+
+    assert git.is_in_none(str(plain))
+    inside = (workspace, workspace / "deep", tmp_path / "link", tmp_path / "bare" / "objects", tmp_path / "tree")
+    assert not any(git.is_in_none(str(folder)) for folder in inside)
+    assert not git.is_in_none("")
+
+
 def test_no_program_that_a_repository_s_configuration_names_is_run(workspace: Path, tmp_path: Path) -> None:
     begin = output(workspace, "rev-parse", "HEAD")
     ran = tmp_path / "ran"

@@ -10,7 +10,8 @@ import pytest
 
 from gemba import clock, wire
 from gemba.app import ACTIONS, App
-from gemba.escalations.handoff_flows import Elsewhere, HandoffFlows
+from gemba.escalations import handing_over
+from gemba.escalations.handoff_flows import Elsewhere, HandoffFlows, left_of
 from gemba.escalations.raised import raise_escalation
 from gemba.escalations.store import get_locked
 from gemba.handoff.dispatches import Dispatch
@@ -319,6 +320,34 @@ def test_what_was_being_checked_when_the_server_ended_is_concluded_by_the_next_o
 
     assert concluded(floor, made).state == "accepted"
     assert len(floor.told("handoff.accepted", ref=made.id)) == 1
+
+
+def test_what_is_left_to_somebody_who_does_not_check_it_is_checked_by_its_flow_after_a_rest(
+    floor: FlowFloor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handing_over, "_REST", 2 * clock.SECOND)
+    floor.app.database.surroundings["turn_checkers"] = [lambda _tx, _dispatch: True]
+    dispatch = give(floor, "files_produced")
+    made = submit(floor, dispatch, claiming(dispatch, files_produced=["old.txt"]))
+    with floor.app.database.read() as connection:
+        left = left_of(connection, dispatch["id"])
+
+    ended = concluded(floor, made)
+
+    assert left == (made.id, clock.parse(made.created_at))
+    assert (ended.state, [check.verdict for check in ended.checks]) == ("accepted", ["ok"])
+
+
+def test_what_runs_commands_again_is_left_to_nobody(floor: FlowFloor) -> None:
+    floor.app.database.surroundings["turn_checkers"] = [lambda _tx, _dispatch: True]
+    dispatch = give(floor, "rerun_verification")
+
+    made = submit(floor, dispatch, claiming(dispatch, command="git status"))
+    with floor.app.database.read() as connection:
+        left = left_of(connection, dispatch["id"])
+
+    assert left is None
+    assert concluded(floor, made).state == "accepted"
 
 
 def test_a_check_that_ends_after_the_next_turn_began_completes_nothing(floor: FlowFloor) -> None:

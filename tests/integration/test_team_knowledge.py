@@ -43,7 +43,7 @@ def database(database_url: str, tmp_path: Path) -> Iterator[Database]:
 def loaded_for(database: Database, id: str) -> Loaded:
     row = task(database, id)
     with database.read() as connection:
-        return load(connection, RUN, row)
+        return load(connection, store.get_run(connection, RUN), row)
 
 
 def words(database: Database) -> list[tuple[str, str]]:
@@ -203,7 +203,10 @@ def test_a_role_may_name_a_task(database: Database, tmp_path: Path) -> None:
     row = task(database, "TEST-001", other)
 
     with database.read() as connection:
-        assert [each.task_id for each in load(connection, other, row).states] == ["RESEARCH-001", "IMPL-001"]
+        assert [each.task_id for each in load(connection, store.get_run(connection, other), row).states] == [
+            "RESEARCH-001",
+            "IMPL-001",
+        ]
 
 
 def test_a_role_may_name_all_that_is_upstream(database: Database, tmp_path: Path) -> None:
@@ -212,7 +215,7 @@ def test_a_role_may_name_all_that_is_upstream(database: Database, tmp_path: Path
     row = task(database, "TEST-001", other)
 
     with database.read() as connection:
-        found = [each.task_id for each in load(connection, other, row).states]
+        found = [each.task_id for each in load(connection, store.get_run(connection, other), row).states]
     assert found == ["RESEARCH-001", "DESIGN-001", "IMPL-001"]
 
 
@@ -224,7 +227,7 @@ def test_a_chain_passes_on_what_it_accumulated(database: Database, tmp_path: Pat
     row = task(database, "IMPL-003", other)
 
     with database.read() as connection:
-        found = load(connection, other, row)
+        found = load(connection, store.get_run(connection, other), row)
 
     assert [(each.task_id, each.entry["key_findings"]) for each in found.chain] == [
         ("IMPL-001", ["step 1"]),
@@ -244,8 +247,8 @@ def test_what_is_loaded_is_bounded_however_much_there_is(database: Database, tmp
     row = task(database, "TEST-001", other)
 
     with database.read() as connection:
-        found = load(connection, other, row)
-        assert load(connection, other, row) == found
+        found = load(connection, store.get_run(connection, other), row)
+        assert load(connection, store.get_run(connection, other), row) == found
 
     size = len(json.dumps(as_knowledge(found)))
     assert size < ROOM_FOR_STATES + ROOM_FOR_CHAIN + ROOM_FOR_WISDOM + ROOM_FOR_EXPLORATIONS + 2_000

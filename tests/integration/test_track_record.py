@@ -80,6 +80,9 @@ def test_rankings_are_scored_by_what_was_finished_since_for_each_persona_and_mod
     assert len(api.get("/api/personas/track-record?limit=1")["rankings"]) == 1
     assert api.get(f"/api/personas/track-record?persona_id={PM}") == found
     assert api.request("GET", "/api/personas/track-record?persona_id=nobody").status == 404
+    with time_machine.travel(datetime.now(UTC) + timedelta(days=2), tick=True):
+        of_days = [len(api.get(f"/api/personas/track-record?days={days}")["rankings"]) for days in (2, 3, 366)]
+    assert of_days == [0, 2, 2]
 
 
 def test_waits_and_conflicts_of_what_ran_at_once_are_counted(app: App, api: Api) -> None:

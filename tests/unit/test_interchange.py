@@ -355,3 +355,31 @@ def test_a_mark_that_says_nothing_is_bad() -> None:
         1,
         (1, "the mark is '?'; allowed: [ ] open, [x] done, [-] cancelled"),
     )
+
+
+def test_a_plain_list_needs_no_boxes_and_a_todo_txt_no_list() -> None:
+    text = "# Soon ##\n\n- a\n  * b\n     more of b\n* * *\n1. [x] c\n\nprose\n"
+    plain = read_checklist("TODO", text, "shop", plain=True)
+    lines = read_checklist("docs/todo.txt", "(B) 2026-01-02 Call Ann\n\nx (A) Call Bob\n", "shop", plain=True)
+
+    assert [found.given["title"] for found in read_checklist("TODO", text, "shop").issues] == ["Soon", "c"]
+    assert [(found.given["title"], found.given["status"]) for found in plain.issues] == [
+        ("Soon", "open"),
+        ("a", "open"),
+        ("b", "open"),
+        ("c", "closed"),
+    ]
+    assert [(found.given["title"], found.given["status"], found.given["priority"]) for found in lines.issues] == [
+        ("Call Ann", "open", 1),
+        ("Call Bob", "closed", 0),
+    ]
+    assert read_checklist("TODO", "prose\nand more\n", "shop", plain=True).issues == []
+
+
+def test_a_checklist_that_is_made_to_take_long_is_read_at_once() -> None:
+    deep = "".join(f"{' ' * depth}- [ ] {depth}\n" for depth in range(1_500))
+
+    work = read_checklist("TODO.md", f"# a{' ' * 100_000}x\n{deep}", "shop")
+
+    assert (len(work.issues), len(work.bad)) == (101, 1_400)
+    assert work.bad[0].reason == "it stands within more than 100 others"

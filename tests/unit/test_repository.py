@@ -28,6 +28,7 @@ def pinned(lock: str) -> dict[str, str]:
         ("requirements.lock", RUNTIME + GROUPS["dev"]),
         ("scripts/node.lock", GROUPS["node"]),
         ("scripts/postgresql.lock", GROUPS["postgresql"]),
+        ("scripts/docs.lock", GROUPS["docs"]),
     ],
 )
 def test_a_lock_has_what_pyproject_asks_for(lock: str, wanted: list[str]) -> None:
@@ -39,7 +40,9 @@ def test_a_lock_has_what_pyproject_asks_for(lock: str, wanted: list[str]) -> Non
         )
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "scripts/node.lock", "scripts/postgresql.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", *(f"scripts/{name}.lock" for name in ("node", "postgresql", "docs"))]
+)
 def test_a_lock_names_no_host_and_has_a_hash_for_everything(lock: str) -> None:
     text = (ROOT / lock).read_text()
 

@@ -131,17 +131,21 @@ class PurviewList(msgspec.Struct, frozen=True):
 
 
 class RecordQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of one persona, or of all; `limit` is how many rankings are looked at, the newest."""
+    """Of one persona, or of all; `limit` is how many rankings are looked at, the newest; with `days` only those of the
+    last days (UTC), today included."""
 
     persona_id: str | None = None
     limit: Limit = 200
+    days: Annotated[int, msgspec.Meta(ge=1, le=366)] | None = None
 
 
 def track_record(app: App, query: RecordQuery) -> TrackRecord:
     if query.persona_id is not None:
         app.personas.find(query.persona_id)
+    now = clock.now()
+    since = 0 if query.days is None else (now // clock.DAY - query.days + 1) * clock.DAY
     with app.database.read() as connection:
-        return read_track_record(connection, clock.now(), query.limit, query.persona_id)
+        return read_track_record(connection, now, query.limit, query.persona_id, since)
 
 
 def personas(app: App, _query: Nothing) -> PersonaList:

@@ -11,7 +11,7 @@ from gemba.action import Nothing
 from gemba.api.read import BIGGEST, Limit, Read, last_event, open_cursor, seal_cursor, states_in
 from gemba.app import App
 from gemba.sprints.holds import DispatchHold, read_holds
-from gemba.sprints.insights import Insights, InsightsQuery, read_days
+from gemba.sprints.insights import Insights, InsightsQuery, read_insights
 from gemba.sprints.sprint import SprintState
 from gemba.sprints.store import Sprint, SprintChange, SprintDetail, detail, get, list_changes, list_sprints
 from gemba.sprints.usage_view import By, UsageRow, first_day, list_usage
@@ -107,9 +107,10 @@ def holds(app: App, _query: Nothing) -> HoldList:
 
 
 def insights(app: App, query: InsightsQuery) -> Insights:
+    names = {id: persona.name for id, persona in app.personas.by_id.items()}
     with app.database.read() as connection:
         as_of = last_event(connection)
-        return Insights(read_days(connection, query.days, clock.now()), as_of)
+        return read_insights(connection, query.days, clock.now(), names, as_of)
 
 
 READS = (
@@ -130,6 +131,6 @@ READS = (
         insights,
         InsightsQuery,
         Insights,
-        "The last days: usage, dispatches, asks, times to answer, minutes that agents were blocked",
+        "The last days: usage and its cost, dispatches, asks, times to see and to answer, blocked minutes",
     ),
 )

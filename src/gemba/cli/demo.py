@@ -107,6 +107,7 @@ def run(floor: Floor, ending: Ending, screen: Screen, bind: Bind, tempo: Tempo) 
             crew.start(stories.values(), left, dispatches)
 
     with lock(workspace), closing(App.open(workspace, checked_settings(workspace), floor.home)) as app:
+        app.is_demo = tempo.agents
         write_work(app, work, sessions)
         dispatches = write_dispatches(app, sessions.values())
         if tempo.agents and shutil.which("git"):  # its tasks work in branches

@@ -50,6 +50,7 @@ def _nothing_works(error: GembaError) -> dict[str, Any]:
         "started_at": None,
         "workspace": "",
         "executors": [],
+        "demo": False,
     }
 
 

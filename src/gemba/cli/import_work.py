@@ -90,19 +90,26 @@ def sheet(folder: str | None, file: str, strict: bool, prefer_file: bool, as_jso
 
 @command.command("md", short_help="Checklists in Markdown.")
 @click.argument("file", type=click.Path(allow_dash=True))
+@click.option(
+    "--plain", is_flag=True, help="Entries of a list without a box are open ones; so are lines of a todo.txt."
+)
 @_options
 @click.pass_obj
-def checklist(folder: str | None, file: str, strict: bool, prefer_file: bool, as_json: bool) -> None:
+def checklist(folder: str | None, file: str, plain: bool, strict: bool, prefer_file: bool, as_json: bool) -> None:
     """Take in checklists: [ ] is open, [x] done, [-] cancelled; what is nested is a part. A heading above them is an
     epic, or a milestone where its title begins like M2.
 
     \b
     Example:
       gemba import md TODO.md
+      gemba import md TODO --plain
     """
     from gemba.work.interchange.checklist import read_checklist
 
-    _import(folder, (file,), lambda prefix: read_checklist(file, read_text(file), prefix), strict, prefer_file, as_json)
+    def read(prefix: str) -> Work:
+        return read_checklist(file, read_text(file), prefix, plain=plain)
+
+    _import(folder, (file,), read, strict, prefer_file, as_json)
 
 
 def _import(

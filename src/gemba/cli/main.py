@@ -20,6 +20,7 @@ COMMANDS = {
     "worker": ("gemba.cli.worker", "Run the flows without the page."),
     "demo": ("gemba.cli.demo", "Try Gemba: a temporary workspace with living agents."),
     "open": ("gemba.cli.open", "Open the page of the running server."),
+    "floor": ("gemba.cli.floor", "Show what needs you, runs, is next, and cost."),
     "inbox": ("gemba.cli.inbox", "Show what waits for you."),
     "walk": ("gemba.cli.walk", "Go through all that waits, one decision at a time."),
     "answer": ("gemba.cli.answer", "Answer an escalation."),

@@ -46,7 +46,7 @@ def command(folder: str | None, beads_folder: str | None, once: bool, as_json: b
     path = Path(beads_folder) if beads_folder else workspace.root / ".beads"
     sync = _Sync(folder, path, checked_settings(workspace), as_json)
     if once:
-        if not _files(path):
+        if not beads_files(path):
             raise NotFound(f"{path} has no {_ISSUES[0]}", code="not_found", found=str(path), allowed=_ISSUES[0])
         if sync.look().bad:
             sys.exit(1)
@@ -87,7 +87,7 @@ class _Sync:
     def look(self) -> Brought:
         from gemba.work.interchange.lines import read_lines
 
-        files = [(file.name, read_text(str(file))) for file in _files(self._path)]
+        files = [(file.name, read_text(str(file))) for file in beads_files(self._path)]
         seen = hashlib.sha256("\0".join(part for file in files for part in file).encode(errors="replace")).digest()
         if not files or seen == self._seen:
             return nothing()
@@ -105,7 +105,8 @@ class _Sync:
         return brought
 
 
-def _files(path: Path) -> list[Path]:
+def beads_files(path: Path) -> list[Path]:
+    """The files of a folder that have its issues, and dependencies that stand apart from them."""
     issues = next(([path / name] for name in _ISSUES if (path / name).is_file()), [])
     return [*issues, *(path / name for name in _DEPENDENCIES if (path / name).is_file())]
 

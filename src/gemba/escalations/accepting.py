@@ -134,6 +134,8 @@ def _withdraw_asks(tx: Transaction, dispatch: Row[Any], progress: Progress) -> N
     goes_on = progress.status is PlanStatus.IN_PROGRESS
     asks = handoffs.asked_of(tx.connection, dispatch.id)
     past = {ask.escalation_id for ask in asks if not (goes_on and ask.state == HandoffState.ACCEPTED)}
+    if not past:
+        return
     chosen = (escalations.c.id.in_(sorted(past)), ~escalations.c.resolved, escalations.c.kind.in_(_ASKS))
     waiting = select(escalations).where(*chosen).order_by(escalations.c.id).with_for_update(skip_locked=True)
     for row in tx.connection.execute(waiting).all():

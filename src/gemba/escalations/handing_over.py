@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from sqlalchemy import Row, select
 
-from gemba import wire
+from gemba import clock, wire
 from gemba.action import Action, Id
 from gemba.errors import Conflict, Invalid
 from gemba.escalations import accepting, refusing
@@ -36,6 +36,7 @@ from gemba.handoff.verdict import Verdict, read, to_dict
 from gemba.store.database import Transaction
 
 FLOW = "handoff_check"
+_REST = 10 * clock.SECOND  # for which the check of one that somebody waits for is left to that one
 
 
 class Submit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -111,12 +112,13 @@ def hand_over(tx: Transaction, turn: Turn) -> Row[Any]:
     return accepting.accept(tx, row) if dispatch is None else _decide(tx, row, dispatch)
 
 
-def conclude(tx: Transaction, id: str, since: int, checks: Sequence[Check], trouble: str | None = None) -> None:
-    """The world was asked: accept or refuse, once. `trouble` is why it could not be, which accepts nothing."""
+def conclude(tx: Transaction, id: str, since: int, checks: Sequence[Check], trouble: str | None = None) -> bool:
+    """The world was asked: accept or refuse, once; whether this accepts it. `trouble` is why it could not be asked,
+    which accepts nothing."""
     dispatch = dispatches.get_locked(tx, handoffs.get(tx.connection, id).dispatch_id)
     row = handoffs.get_locked(tx, id)
     if not is_waiting(row, since):
-        return
+        return False
     failed = refused_checks(checks, dispatches.policy_of(dispatch))
     if trouble is not None:
         failed = [*failed, Check("internal", "COMPLETE", trouble, "failed")]
@@ -130,6 +132,8 @@ def conclude(tx: Transaction, id: str, since: int, checks: Sequence[Check], trou
         refusing.by_world(tx, row, dispatch, [*checks, *(one for one in failed if one not in checks)], failed)
     else:
         accepting.accept(tx, row, dispatch, progress, list(checks))
+        return True
+    return False
 
 
 def is_waiting(row: Row[Any] | None, since: int) -> bool:
@@ -146,15 +150,14 @@ def _with_session(tx: Transaction, turn: Turn) -> Turn:
     if dispatch is None or turn.aside:
         return turn
     if turn.session_id not in (None, dispatch.session_id):
-        dispatches.save(tx, dispatch, dispatches.progress_of(dispatch), session_id=turn.session_id)
-        dispatch = dispatches.get_locked(tx, dispatch.id)
+        dispatch = dispatches.save(tx, dispatch, dispatches.progress_of(dispatch), session_id=turn.session_id)
     return turn._replace(dispatch=dispatch, session_id=turn.session_id or dispatch.session_id)
 
 
 def _of_a_turn_before(tx: Transaction, turn: Turn, content: str) -> Row[Any] | None:
     """The handoff of an earlier turn that was accepted as its agent sent it, and that a hook tells of only now."""
     dispatch = turn.dispatch
-    if turn.source != "hook" or dispatch is None or turn.aside:
+    if turn.source != "hook" or dispatch is None or turn.aside or dispatch.turn <= 1:
         return None
     known = handoffs.handoffs.c
     of_dispatch = (known.dispatch_id == dispatch.id, known.turn < dispatch.turn, known.content_hash == content)
@@ -233,14 +236,29 @@ def _decide(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
 
 
 def _check(tx: Transaction, row: Row[Any], dispatch: Row[Any]) -> Row[Any]:
-    """Have a flow compare it with the world, in the home that has the dispatch's folder."""
+    """Have a flow compare it with the world, in the home that has the dispatch's folder. Where somebody waits there for
+    the end of this very turn, that one does so at once, and the flow only if it did not; what runs commands again may
+    take minutes, and is the flow's alone."""
     anew = {"refused_by": None, "refusal": None, "told": "", "concluded_at": None, "checks": "[]"}
-    checked = handoffs.change(tx, row.id, state=HandoffState.CHECKING, **anew)
-    call = wanted.Call(f"{FLOW}/{row.id}/{row.judged_at}", {"id": row.id, "since": row.judged_at})
-    wanted.want(tx, FLOW, [call], origin=dispatch.origin)
+    is_new = row.state == HandoffState.CHECKING  # and has nothing of an earlier check
+    checked = row if is_new else handoffs.change(tx, row.id, state=HandoffState.CHECKING, **anew)
+    call = wanted.Call(flow_of(row), {"id": row.id, "since": row.judged_at})
+    checkers = tx.surroundings.get("turn_checkers", ())
+    is_quick = not _runs_commands(dispatches.policy_of(dispatch))
+    rest = _REST if is_quick and any(checks(tx, dispatch) for checks in checkers) else 0
+    wanted.want(tx, FLOW, [call], origin=dispatch.origin, rest=rest)
     said = {"dispatch_id": row.dispatch_id, "turn": row.turn}
     tx.emit(Draft("handoff.checking", said, row.session_id, row.id))
     return checked
+
+
+def flow_of(row: Row[Any]) -> str:
+    """The id of the flow that checks a handoff, as it was judged last."""
+    return f"{FLOW}/{row.id}/{row.judged_at}"
+
+
+def _runs_commands(policy: GatePolicy) -> bool:
+    return policy.rerun_verification != "off" or policy.rerun_commands != "off"
 
 
 def _asks_the_world(policy: GatePolicy) -> bool:

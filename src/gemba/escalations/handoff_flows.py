@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import structlog
@@ -19,8 +19,9 @@ from sqlalchemy import Connection, Row, select
 
 from gemba import typed
 from gemba.errors import GembaError
-from gemba.escalations.handing_over import FLOW, conclude, is_waiting
+from gemba.escalations.handing_over import FLOW, conclude, flow_of, is_waiting
 from gemba.event import Event, Filter
+from gemba.flows import wanted
 from gemba.handoff import dispatches, handoffs
 from gemba.handoff.check import Check
 from gemba.handoff.may_run import allowed_by
@@ -84,13 +85,12 @@ class HandoffFlows:
             return {"checks": [], "trouble": f"it could not be checked: {error.__class__.__name__}"}
 
     def _checks(self, id: str) -> list[Check]:
+        self._take_in()
         with self._database.read() as connection:
             row = handoffs.get(connection, id)
             dispatch = dispatches.get(connection, row.dispatch_id)
-        if dispatch.origin != self._origin:
-            raise Elsewhere(f"handoff {id} can only be checked in the home that dispatched the work")
-        self._take_in()
-        with self._database.read() as connection:
+            if dispatch.origin != self._origin:
+                raise Elsewhere(f"handoff {id} can only be checked in the home that dispatched the work")
             uses = _tool_uses(connection, row, dispatch)
         envelope, policy = handoffs.document_of(row) or {}, dispatches.policy_of(dispatch)
         may_run = allowed_by(policy, envelope, workspace_rules(self._root))
@@ -100,6 +100,26 @@ class HandoffFlows:
 
 def end(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> None:
     conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
+
+
+def settle(tx: Transaction, id: str, since: int, found: dict[str, Any]) -> bool:
+    """The same by whoever waits for it, to whom it is left: the flow, which rests meanwhile, is not needed then.
+    Whether it is accepted."""
+    wanted.unwant(tx, f"{FLOW}/{id}/{since}")
+    return conclude(tx, id, since, typed.convert(found["checks"], list[Check]), found["trouble"])
+
+
+class Left(NamedTuple):
+    """A handoff, as it was judged at a moment."""
+
+    id: str
+    since: int
+
+
+def left_of(connection: Connection, dispatch_id: str) -> Left | None:
+    """The handoff of a dispatch whose check is left to whoever waits for it: its flow rests."""
+    row = handoffs.checking(connection, dispatch_id)
+    return Left(row.id, row.judged_at) if row is not None and wanted.is_resting(connection, flow_of(row)) else None
 
 
 def _waits(connection: Connection, id: str, since: int) -> bool:
@@ -136,4 +156,6 @@ def _uses_after(connection: Connection, session_id: str, after: int) -> Iterator
     """A page at a time: what is kept of each is small, what it holds need not be."""
     while page := events.read_after(connection, after, _PAGE, Filter(_USES, session_id)):
         yield from page
+        if len(page) < _PAGE:
+            return
         after = page[-1].id

@@ -125,9 +125,7 @@ def _turn(tx: Transaction, draft: Draft) -> Turn:
 
 def _dispatch(tx: Transaction, id: str | None) -> Row[Any] | None:
     """The dispatch that a frame names; a turn of one that nobody knows here is a turn outside of any."""
-    if id is None or dispatches.find(tx.connection, id) is None:
-        return None
-    return dispatches.get_locked(tx, id)
+    return None if id is None else dispatches.find_locked(tx, id)
 
 
 def _word(said: dict[str, Any], name: str) -> str | None:

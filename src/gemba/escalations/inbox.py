@@ -16,17 +16,21 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, select, tuple
 from gemba import wire
 from gemba.errors import Invalid
 from gemba.escalations import precedents, search
-from gemba.escalations.escalation import UNRESOLVED, Delivery, Escalation, State, Urgency
+from gemba.escalations.escalation import RANK, UNRESOLVED, Delivery, Escalation, State, Urgency
 from gemba.escalations.stale import stale_of
 from gemba.escalations.store import escalations, get, view
 from gemba.sessions.session import Asks
 from gemba.store.lists import among
+from gemba.store.rows import Waiting, waiting
 
 LONGEST_IN_LIST = 2_000
 
 # Where a page ended: the sort key of its last escalation. What changed last has no rank.
 Place = tuple[int, int, str]
 
+_APPROVALS = ("approval", "hitl_approval")
+# Of a proposal as it is stored: the quotes in somebody's words are not written so.
+_WANTS_PERSON = '"verifier":"person","state":"waiting"'
 _INBOX = (escalations.c.rank, escalations.c.opened_at, escalations.c.id)
 _RECENT = (escalations.c.changed_at, escalations.c.id)
 
@@ -152,6 +156,39 @@ def counts(connection: Connection) -> dict[str, int]:
         "escalations_blocking": by_urgency.get(Urgency.BLOCKING, 0),
         "replies_undelivered": connection.execute(undelivered).scalar_one(),
     }
+
+
+class Needs(msgspec.Struct, frozen=True):
+    """What wants the operator now. `approvals` and `proposed`, answers that a second person has to agree to, are among
+    the `blocking` and `advisory` ones; what is snoozed is not."""
+
+    blocking: Waiting
+    advisory: Waiting
+    approvals: Waiting
+    proposed: Waiting
+    undelivered: Waiting
+    snoozed: int
+
+
+def read_needs(connection: Connection) -> Needs:
+    columns = escalations.c
+    snoozed = columns.state == State.SNOOZED
+    active = (~columns.resolved, ~snoozed)
+
+    def of(*chosen: ColumnElement[bool]) -> Waiting:
+        return waiting(connection, columns.opened_at, *active, *chosen)
+
+    ranked = {urgency: of(columns.rank == rank) for urgency, rank in RANK.items()}
+    return Needs(
+        blocking=ranked[Urgency.BLOCKING],
+        advisory=ranked[Urgency.ADVISORY],
+        approvals=of(columns.kind.in_(_APPROVALS)),
+        proposed=of(columns.proposal.contains(_WANTS_PERSON, autoescape=True)),
+        undelivered=waiting(connection, columns.resolved_at, columns.delivery == Delivery.UNDELIVERED),
+        snoozed=connection.execute(
+            select(func.count()).select_from(escalations).where(~columns.resolved, snoozed)
+        ).scalar_one(),
+    )
 
 
 def _place(row: Row[Any], order: Order) -> Place:

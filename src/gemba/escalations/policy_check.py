@@ -9,9 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 from gemba import clock, wire
-from gemba.config import ChannelSettings, PolicySettings, Settings, VerifySettings, Workspace, read_settings
+from gemba.config import (
+    ChannelSettings,
+    PolicySettings,
+    Settings,
+    VerifySettings,
+    Workspace,
+    parse_settings,
+    read_settings,
+)
 from gemba.escalations.policy import KINDS, LONGEST, PAGE, PAIRS, duration_text, parse_duration
 from gemba.toml import Fault, Place, nearest, quoted
 
@@ -26,6 +35,11 @@ _KINDS_OF_CHANNEL = ("url", "url_env", "url_file", "members")
 def checked_settings(workspace: Workspace) -> Settings:
     """The settings of a workspace, without a fault in types or in meaning."""
     return read_settings(workspace, faults)
+
+
+def parse_checked(raw: bytes, path: Path | str) -> Settings:
+    """The same of a file's bytes."""
+    return parse_settings(raw, path, faults)
 
 
 def faults(settings: Settings) -> Iterator[Fault]:

@@ -19,6 +19,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,14 +30,14 @@ from sqlalchemy import Connection
 
 from gemba import clock
 from gemba.event import Filter
-from gemba.flows import wanted
+from gemba.flows import steps, wanted
 from gemba.flows.executors import Executors, bury
 from gemba.flows.launch import ENGINE_REFUSALS, FlowFunction, Launched, NotNow, launch, reason_of_engine
 from gemba.flows.waits import Waits, passed
 from gemba.flows.wanted import Wanted
 from gemba.store.database import REFUSALS, Database, Transaction, reason_of
 from gemba.store.hub import Hub
-from gemba.store.patience import change_patiently, read_patiently
+from gemba.store.patience import change_patiently, patiently, read_patiently
 from gemba.threads import leave_threads_behind
 
 LEASE = 15 * clock.SECOND
@@ -56,6 +57,9 @@ _GIVEN_UP = "the engine could not read it, or it was cancelled"
 
 T = TypeVar("T")
 
+# Whether a run is of a flow that was marked as started a moment before, for this run: nothing of it needs a look.
+_taken: ContextVar[bool] = ContextVar("taken", default=False)
+
 log = structlog.get_logger("gemba.flows")
 
 
@@ -70,17 +74,25 @@ class Flow:
 
     async def change(self, verb: Callable[..., T], *args: Any) -> T:
         """A transaction: `verb(tx, *args)`."""
-        name = verb.__name__
-        return await _step(name, lambda: change_patiently(self._database, lambda tx: verb(tx, *args), name))
+
+        def run() -> T:
+            with self._database.transaction() as tx:
+                return verb(tx, *args)
+
+        return await steps.patiently(verb.__name__, run)
 
     async def look(self, read: Callable[..., T], *args: Any) -> T:
         """What the database says: `read(connection, *args)`."""
-        return await _step(read.__name__, lambda: self._read(read, *args))
+
+        def run() -> T:
+            with self._database.read() as connection:
+                return read(connection, *args)
+
+        return await steps.patiently(read.__name__, run)
 
     async def call(self, effect: Callable[..., T], *args: Any) -> T:
         """A blocking effect outside of the database; it knows itself how to be safe to repeat."""
-        loop = asyncio.get_running_loop()
-        return await _step(effect.__name__, lambda: loop.run_in_executor(self._effects, lambda: effect(*args)))
+        return await steps.in_thread(effect.__name__, lambda: effect(*args), self._effects)
 
     async def until(
         self,
@@ -99,10 +111,56 @@ class Flow:
         """
 
         async def wait() -> bool:
-            delay = None if due is None else due - self.now(since, known)
-            return await self._waits.until(refs, lambda: self._read(over, *args), delay)
+            return await self._wait(refs, over, args, since, due, known)
 
-        return await _step(f"until {over.__name__}", wait)
+        return await steps.on_the_loop(f"until {over.__name__}", wait)
+
+    async def follow(
+        self,
+        refs: str | Sequence[str],
+        over: Callable[..., Any],
+        effect: Callable[..., T],
+        *args: Any,
+        since: int,
+        due: int | None,
+    ) -> T:
+        """Wait as `until` does, then a blocking effect at once, `effect(*args, found)`, with what `over` said, or None
+        where the moment has come before; one step.
+
+        What is taken up again waits again and does it again, so both look at what they find. A run that another
+        process has taken over while it waited does nothing any more.
+        """
+
+        async def wait_and_do() -> T:
+            still_ours = steps.check_owner()
+            found: Any = None
+
+            def look(connection: Connection) -> bool:
+                nonlocal found
+                found = over(connection, *args)
+                return bool(found)
+
+            in_time = await self._wait(refs, look, (), since, due)
+
+            def run() -> T:
+                still_ours()
+                return effect(*args, found if in_time else None)
+
+            return await asyncio.get_running_loop().run_in_executor(self._effects, run)
+
+        return await steps.on_the_loop(effect.__name__, wait_and_do)
+
+    async def _wait(
+        self,
+        refs: str | Sequence[str],
+        over: Callable[..., bool],
+        args: Sequence[Any],
+        since: int,
+        due: int | None,
+        known: int = 0,
+    ) -> bool:
+        delay = None if due is None else due - self.now(since, known)
+        return await self._waits.until(refs, lambda: self._read(over, *args), delay)
 
     def now(self, since: int, known: int = 0) -> int:
         """What a clock would show that was right at `since` and that nobody has set after that.
@@ -192,12 +250,7 @@ class Engine:
     async def _run(self, name: str, id: str, number: int, args: dict[str, Any]) -> None:
         """One run of one flow: to its end, or to an error that is told, and then begun anew after a pause."""
         with self._kept_alive(f"{id}/{number}"):
-            # A run that failed may look unfinished to the engine, which could not note its end.
-            found = await self._read(lambda connection: wanted.find_run(connection, id, number))
-            if found is None:
-                return
-            if found.origin not in (None, self._origin):  # it was taken over from the dead
-                await self._change(lambda tx: wanted.give_back(tx, id, number))
+            if not await self._is_to_run(id, number):
                 return
             try:
                 flow = Flow(self._database, self.waits, self._effects)
@@ -217,23 +270,43 @@ class Engine:
                 if again is not None:
                     self._begin_later(again, pause)
 
+    async def _is_to_run(self, id: str, number: int) -> bool:
+        if _taken.get():
+            return True
+        # A run that failed may look unfinished to the engine, which could not note its end.
+        found = await self._read(lambda connection: wanted.find_run(connection, id, number))
+        if found is not None and found.origin not in (None, self._origin):  # it was taken over from the dead
+            await self._change(lambda tx: wanted.give_back(tx, id, number))
+            return False
+        return found is not None
+
     async def _start(self, hub: Hub) -> None:
         """Start everything that is wanted: at first whatever has no run, then what is new."""
         await self._revive()
         await self._begin_missing()
         while not hub.closed:
             seen = hub.last
-            waiting = await self._read(partial(wanted.to_start, origin=self._origin))
-            if due := _due(waiting):
-                for flow in due:
-                    await self._begin(flow)
-                await self._change(partial(wanted.mark_started, ids=[flow.id for flow in due]))
-            if due and len(waiting) == wanted.PAGE:
+            waiting, taken = await patiently(self._take, "flows")
+            for flow in taken:
+                await self._begin(flow, taken=True)
+            if taken and len(waiting) == wanted.PAGE:
                 continue  # there may be more
+            due = _due(waiting)
             resting = [flow for flow in waiting if flow not in due]
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_rest(resting)):
                     await hub.wait_for(seen, self._news)
+
+    def _take(self) -> tuple[list[Wanted], list[Wanted]]:
+        """What waits to be started, and what of it is ours to start: a crash after this leaves it without a run, which
+        is begun when that is found missing."""
+        with self._database.read() as connection:
+            waiting = wanted.to_start(connection, self._origin)
+        if not (due := _due(waiting)):
+            return waiting, []
+        with self._database.transaction() as tx:
+            mine = wanted.mark_started(tx, [flow.id for flow in due])
+        return waiting, [flow for flow in due if flow.id in mine]
 
     async def _begin_missing(self) -> None:
         """What is wanted and has no run: the engine's tables were lost, or a process died before it began one anew."""
@@ -242,8 +315,9 @@ class Engine:
             if flow.run_id not in known:
                 await self._begin(flow)
 
-    async def _begin(self, flow: Wanted) -> None:
+    async def _begin(self, flow: Wanted, *, taken: bool = False) -> None:
         """Start one run; one that was started before, here or elsewhere, is left as it is."""
+        _taken.set(taken)  # for the run, which begins with what is so here
         with SetWorkflowID(flow.run_id):
             await DBOS.start_workflow_async(self._workflow, flow.name, flow.id, flow.run, flow.args)
 
@@ -343,10 +417,3 @@ async def _persevere(work: Callable[[], Awaitable[None]]) -> None:
         except ENGINE_REFUSALS as error:
             log.warning("the database of the flows refuses, trying again", reason=reason_of_engine(error))
             await asyncio.sleep(_RETRY_SECONDS)
-
-
-async def _step(name: str, work: Callable[[], Awaitable[T]]) -> T:
-    async def step() -> T:
-        return await work()
-
-    return await DBOS.run_step_async({"name": name}, step)

@@ -28,6 +28,7 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
+    bindparam,
     delete,
     func,
     or_,
@@ -99,7 +100,19 @@ def want(tx: Transaction, name: str, calls: Sequence[Call], *, origin: str | Non
 
 def unwant(tx: Transaction, id: str) -> None:
     """It is needless, unless it was begun: then it comes to its own end."""
-    tx.connection.execute(delete(flows).where(flows.c.id == id, ~flows.c.started))
+    tx.connection.execute(_unwant, {"its_id": id})
+
+
+# Made once: to make one of these takes several times as long as to run it.
+_unwant = delete(flows).where(flows.c.id == bindparam("its_id"), ~flows.c.started)
+_resting = select(flows.c.id).where(
+    flows.c.id == bindparam("id"), ~flows.c.started, flows.c.at > bindparam("now", type_=BigInteger)
+)
+
+
+def is_resting(connection: Connection, id: str) -> bool:
+    """Whether it is wanted and nobody starts it yet."""
+    return connection.execute(_resting, {"id": id, "now": clock.now()}).first() is not None
 
 
 def to_start(connection: Connection, origin: str) -> list[Wanted]:
@@ -114,11 +127,14 @@ def unfinished(connection: Connection, origin: str) -> list[Wanted]:
     return [_wanted(row) for row in connection.execute(query)]
 
 
-def mark_started(tx: Transaction, ids: list[str]) -> None:
-    """But for those that somebody ends at this moment: who changes several waits for none of them."""
-    free = select(flows.c.id).where(flows.c.id.in_(ids)).with_for_update(skip_locked=True)
-    mine = list(tx.connection.execute(free).scalars())
-    tx.connection.execute(update(flows).where(flows.c.id.in_(mine)).values(started=True))
+def mark_started(tx: Transaction, ids: Sequence[str]) -> set[str]:
+    """Which of them are the caller's to start: not those that somebody else starts or ends at this moment, since who
+    changes several waits for none of them."""
+    free = select(flows.c.id).where(flows.c.id.in_(ids), ~flows.c.started).with_for_update(skip_locked=True)
+    mine = set(tx.connection.execute(free).scalars())
+    if mine:
+        tx.connection.execute(update(flows).where(flows.c.id.in_(sorted(mine))).values(started=True))
+    return mine
 
 
 def finish(tx: Transaction, id: str) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, insert, select
+from sqlalchemy import BigInteger, Column, Connection, Index, Integer, Row, Table, Text, bindparam, insert, select
 from sqlalchemy import update as update_of
 
 from gemba import clock, typed, wire
@@ -162,6 +162,10 @@ def get(connection: Connection, id: str) -> Row[Any]:
     return rows.get(connection, dispatches, id, "dispatch")
 
 
+def find_locked(tx: Transaction, id: str) -> Row[Any] | None:
+    return rows.find_locked(tx, dispatches, id)
+
+
 def get_locked(tx: Transaction, id: str) -> Row[Any]:
     return rows.get_locked(tx, dispatches, id, "dispatch")
 
@@ -228,11 +232,12 @@ def _view(row: Row[Any], envelope: InputEnvelope | None) -> Dispatch:
 # ---- moving ----------------------------------------------------------------------------------------------------------
 
 
-def save(tx: Transaction, row: Row[Any], progress: Progress, **changes: Any) -> None:
-    """Write where a dispatch stands now, and other columns with it; `repairs` is given as lists of codes."""
+def save(tx: Transaction, row: Row[Any], progress: Progress, **changes: Any) -> Row[Any]:
+    """Write where a dispatch stands now, and other columns with it; `repairs` is given as lists of codes. The row as it
+    is then."""
     if "repairs" in changes:
         changes["repairs"] = msgspec.json.encode(changes["repairs"]).decode()
-    _write(tx, row, {"status": progress.status, "in_progress": progress.in_progress, **changes})
+    return _write(tx, row, {"status": progress.status, "in_progress": progress.in_progress, **changes})
 
 
 def start_turn(tx: Transaction, row: Row[Any], *, by_person: bool, reason: str = "") -> None:
@@ -243,14 +248,23 @@ def start_turn(tx: Transaction, row: Row[Any], *, by_person: bool, reason: str =
     _lay_down(tx, row)
 
 
-def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str = "") -> None:
-    as_read = (
-        dispatches.c.status.is_not_distinct_from(row.status),
-        dispatches.c.in_progress == row.in_progress,
-        dispatches.c.turn == row.turn,
+# Made once: to make it takes several times as long as to run it.
+_move = (
+    update_of(dispatches)
+    .where(
+        dispatches.c.id == bindparam("its_id"),
+        dispatches.c.status.is_not_distinct_from(bindparam("was")),
+        dispatches.c.in_progress == bindparam("was_in_progress"),
+        dispatches.c.turn == bindparam("was_in"),
     )
-    statement = update_of(dispatches).where(dispatches.c.id == row.id, *as_read)
-    if tx.connection.execute(statement.values(changed_at=tx.now, **values)).rowcount != 1:
+    .returning(dispatches)
+)
+
+
+def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str = "") -> Row[Any]:
+    as_read = {"was": row.status, "was_in_progress": row.in_progress, "was_in": row.turn}
+    given = {"its_id": row.id, **as_read, "changed_at": tx.now, **values}
+    if (written := tx.connection.execute(_move, given).first()) is None:
         found = get(tx.connection, row.id)
         raise Conflict(
             f"the dispatch is {found.status or 'without a status'} in its turn {found.turn} meanwhile",
@@ -261,6 +275,7 @@ def _write(tx: Transaction, row: Row[Any], values: dict[str, Any], reason: str =
     if reason:
         said["reason"] = reason
     tx.emit(Draft("dispatch.moved", said, values.get("session_id", row.session_id), row.id))
+    return written
 
 
 # ---- its files -------------------------------------------------------------------------------------------------------

@@ -20,8 +20,10 @@ from sqlalchemy import (
     Index,
     Integer,
     Row,
+    Select,
     Table,
     Text,
+    bindparam,
     select,
     update,
 )
@@ -177,7 +179,7 @@ def get_locked(tx: Transaction, id: str) -> Row[Any]:
 
 
 def of_key(connection: Connection, key: str) -> Row[Any] | None:
-    return connection.execute(select(handoffs).where(handoffs.c.key == key)).first()
+    return connection.execute(_of_key, {"key": key}).first()
 
 
 def of_escalation(connection: Connection, escalation_id: str) -> Row[Any] | None:
@@ -189,17 +191,21 @@ def of_escalation(connection: Connection, escalation_id: str) -> Row[Any] | None
 
 def checking(connection: Connection, dispatch_id: str) -> Row[Any] | None:
     """The one handoff of a dispatch that is compared with the world at this moment."""
-    waiting = (handoffs.c.dispatch_id == dispatch_id, handoffs.c.state == HandoffState.CHECKING)
-    return connection.execute(select(handoffs).where(*waiting).limit(1)).first()
+    return connection.execute(_checking, {"dispatch_id": dispatch_id}).first()
 
 
 def asked_of(connection: Connection, dispatch_id: str) -> Sequence[Row[Any]]:
     """What people were asked for a dispatch itself: the escalations, with the turn and the state of whose they are."""
-    columns: list[Column[Any]] = [handoffs.c.turn, handoffs.c.state, handoffs.c.escalation_id]
-    asks = select(*columns).where(
-        handoffs.c.dispatch_id == dispatch_id, handoffs.c.turn.is_not(None), handoffs.c.escalation_id.is_not(None)
-    )
-    return connection.execute(asks).all()
+    return connection.execute(_asked_of, {"dispatch_id": dispatch_id}).all()
+
+
+# Made once: to make one of these takes several times as long as to run it.
+_of_dispatch = handoffs.c.dispatch_id == bindparam("dispatch_id")
+_of_key = select(handoffs).where(handoffs.c.key == bindparam("key"))
+_checking = select(handoffs).where(_of_dispatch, handoffs.c.state == HandoffState.CHECKING).limit(1)
+_asked_of: Select[Any] = select(handoffs.c.turn, handoffs.c.state, handoffs.c.escalation_id).where(
+    _of_dispatch, handoffs.c.turn.is_not(None), handoffs.c.escalation_id.is_not(None)
+)
 
 
 _IN_LISTS = [column for column in handoffs.c if column is not handoffs.c.document]
@@ -266,5 +272,7 @@ def change(tx: Transaction, id: str, **values: Any) -> Row[Any]:
         name: value if value is None or isinstance(value, str | int) else msgspec.json.encode(value).decode()
         for name, value in values.items()
     }
-    tx.connection.execute(update(handoffs).where(handoffs.c.id == id).values(encoded))
-    return get(tx.connection, id)
+    return tx.connection.execute(_change, {"its_id": id, **encoded}).first() or get(tx.connection, id)
+
+
+_change = update(handoffs).where(handoffs.c.id == bindparam("its_id")).returning(handoffs)

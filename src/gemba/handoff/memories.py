@@ -135,6 +135,11 @@ def list_memories(
     return [view(row) for row in page.rows], page.total, page.next
 
 
+def suggested(connection: Connection) -> rows.Waiting:
+    """How many wait for a person."""
+    return rows.waiting(connection, memories.c.created_at, memories.c.state == MemoryState.SUGGESTED)
+
+
 def view(row: Row[Any]) -> MemoryView:
     return MemoryView(
         id=row.id,

@@ -36,8 +36,6 @@ def read_rules(path: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
     An Invalid names the line of the first fault and has all of them as `extra["findings"]`. What tells lines is
     imported only for a file that has some.
     """
-    import tomllib
-
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib is slow
             raw = file.read()
@@ -47,6 +45,13 @@ def read_rules(path: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
         from gemba.errors import Unusable
 
         raise Unusable(f"{path}: {error.strerror}", code="approvals_unreadable") from None
+    return parse_rules(raw, path)
+
+
+def parse_rules(raw: bytes, path: str | os.PathLike[str]) -> tuple[RiskRule, ...]:
+    """The same of a file's bytes."""
+    import tomllib
+
     try:
         document = tomllib.loads(raw.decode())
     except (ValueError, RecursionError):

@@ -114,6 +114,9 @@ applied = Table(
     Index("consult_applied_by_consult", "consult_id", "idx"),
 )
 
+# Of lines as they are stored: the quotes in somebody's words are not written so.
+_HAS_ACTION = '"suggested_action":{'
+
 _OF_SUMMARY = tuple(
     column
     for column in consults.c
@@ -165,6 +168,13 @@ def list_consults(
         chosen.append(consults.c.skill_id == skill_id)
     page = rows.newest(connection, consults.c.started_at, limit, before, chosen, _OF_SUMMARY)
     return [summary(row) for row in page.rows], page.total, page.next
+
+
+def unapplied(connection: Connection) -> rows.Waiting:
+    """How many have lines that could be applied, and none that was."""
+    touched = select(applied.c.id).where(applied.c.consult_id == consults.c.id).exists()
+    chosen = (consults.c.status == ConsultStatus.COMPLETED, consults.c.lines.contains(_HAS_ACTION, autoescape=True))
+    return rows.waiting(connection, consults.c.started_at, *chosen, ~touched)
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------

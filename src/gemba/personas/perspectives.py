@@ -70,8 +70,8 @@ def read_thing(connection: Connection, ref: str) -> dict[str, Any] | None:
         return {"what": "handoff", **told, "envelope": handoffs.document_of(handoff)}
     session = rows.find(connection, sessions, ref)
     if session is not None:
-        named = ("id", "agent_type", "role", "lifecycle", "close_reason", "reported_state", "note", "bead_id")
-        return {"what": "session", **_texts(session._mapping, named)}
+        columns = ("id", "agent_type", "role", "lifecycle", "close_reason", "reported_state", "note", "bead_id")
+        return {"what": "session", **_texts(session._mapping, columns)}
     return None
 
 

@@ -81,9 +81,11 @@ class _Past(NamedTuple):
     depends: dict[str, list[str]]
 
 
-def read_track_record(connection: Connection, now: int, most: int, persona_id: str | None = None) -> TrackRecord:
-    """Of the last so many rankings."""
-    found = _rankings(connection, most + 1, persona_id)
+def read_track_record(
+    connection: Connection, now: int, most: int, persona_id: str | None = None, since: int = 0
+) -> TrackRecord:
+    """Of the last so many rankings, as far as they were asked for since a moment."""
+    found = _rankings(connection, most + 1, persona_id, since)
     past = [_past(row) for row in found[:most]]
     named = {one.epic_id for each in past for one in each.ranking}
     named |= {id for each in past for waited in each.depends.values() for id in waited}
@@ -93,11 +95,13 @@ def read_track_record(connection: Connection, now: int, most: int, persona_id: s
     return TrackRecord(_records(scored, applied), [_shown(*one, applied) for one in scored], len(found) > most)
 
 
-def _rankings(connection: Connection, limit: int, persona_id: str | None) -> Sequence[Row[Any]]:
+def _rankings(connection: Connection, limit: int, persona_id: str | None, since: int) -> Sequence[Row[Any]]:
     table = consults.consults.c
     ended = (table.skill_id == epic_order.SKILL.id, table.status.in_((ConsultStatus.COMPLETED, ConsultStatus.CLOSED)))
     columns: list[Column[Any]] = [table.id, table.persona_id, table.model, table.started_at, table.lines, table.input]
-    query = select(*columns).where(*ended, *(() if persona_id is None else (table.persona_id == persona_id,)))
+    query = select(*columns).where(*ended, table.started_at >= since)
+    if persona_id is not None:
+        query = query.where(table.persona_id == persona_id)
     return connection.execute(query.order_by(table.started_at.desc(), table.id.desc()).limit(limit)).all()
 
 

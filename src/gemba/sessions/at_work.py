@@ -1,16 +1,17 @@
-"""The sessions that live, as far as anybody knows, as the selection of work has them."""
+"""The sessions that live, as far as anybody knows: as the selection of work has them, and as they are shown."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from gemba.errors import Conflict
 from gemba.sessions import runs
-from gemba.sessions.session import SILENT_AFTER, Lifecycle
-from gemba.sessions.store import get_session, sessions
+from gemba.sessions.session import SILENT_AFTER, Asks, Lifecycle, SessionView
+from gemba.sessions.store import get_session, sessions, view_all
 from gemba.work.selecting import AtWork
 
 MOST = 200  # those heard of last
@@ -34,6 +35,33 @@ def living(connection: Connection, now: int) -> list[AtWork]:
         for row in connection.execute(query)
     ]
     return sorted(found, key=lambda one: one.id)
+
+
+class AtWorkNow(NamedTuple):
+    """The first few of those that live, how many do, and how many of them want the operator."""
+
+    views: list[SessionView]
+    total: int
+    needs_you: int
+
+
+def list_living(connection: Connection, now: int, limit: int, asks: Mapping[str, Asks]) -> AtWorkNow:
+    """Those that want the operator first, then the one that began last: none moves by being heard of."""
+    lasting = select(runs.runs.c.session_id).where(runs.runs.c.ended_at.is_(None))
+    heard = sessions.c.last_frame_at > now - SILENT_AFTER
+    alive = (sessions.c.lifecycle.in_(_ALIVE), heard | sessions.c.id.in_(lasting))
+    total: int = connection.execute(select(func.count()).select_from(sessions).where(*alive)).scalar_one()
+    query = select(sessions).where(*alive).order_by(sessions.c.last_frame_at.desc(), sessions.c.id).limit(MOST)
+    found = view_all(connection, connection.execute(query).all(), asks)
+    found.sort(key=lambda one: (one.first_seen_at, one.id), reverse=True)
+    found.sort(key=lambda one: not one.needs_you)
+    return AtWorkNow(found[:limit], total, sum(one.needs_you for one in found))
+
+
+def count_failed(connection: Connection, since: int) -> int:
+    """Those that failed or were lost, of all that were heard of since."""
+    bad = (sessions.c.lifecycle.in_((Lifecycle.FAILED, Lifecycle.LOST)), sessions.c.last_frame_at > since)
+    return connection.execute(select(func.count()).select_from(sessions).where(*bad)).scalar_one()
 
 
 def living_with(connection: Connection, now: int, id: str) -> list[AtWork]:

@@ -273,7 +273,13 @@ def list_sessions(
     if named is not None:
         begins, ends = sessions.c.id.startswith(named, autoescape=True), sessions.c.id.endswith(named, autoescape=True)
         query = query.where(begins | ends)
-    found = connection.execute(query).all()
+    return view_all(connection, connection.execute(query).all(), asks)
+
+
+def view_all(
+    connection: Connection, found: Sequence[Row[Any]], asks: Mapping[str, Asks] = _NO_ASKS
+) -> list[SessionView]:
+    """These rows as they are shown."""
     started = runs.of_sessions(connection, [row.id for row in found])
     return [_view(row, asks.get(row.id), started.get(row.id)) for row in found]
 

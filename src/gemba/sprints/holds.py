@@ -48,6 +48,18 @@ def read_holds(connection: Connection, caps: CapSettings, now: int) -> list[Disp
     return [*_stopped(connection), *_without_progress(connection, caps), *_too_fast(connection, caps, now)]
 
 
+class HourlyRate(msgspec.Struct, frozen=True):
+    """What was taken within the hour, of a cap that the settings have."""
+
+    name: Literal["turns_per_hour", "tokens_per_hour"]
+    taken: int
+    most: int
+
+
+def read_rates(connection: Connection, caps: CapSettings, now: int) -> list[HourlyRate]:
+    return _rates(connection, caps, now)[0]
+
+
 def gates_of(holds: list[DispatchHold]) -> list[Gate]:
     """The same as the selection has them."""
     return [Gate("held", hold.words, []) for hold in holds]
@@ -99,19 +111,29 @@ def _without_progress(connection: Connection, caps: CapSettings) -> list[Dispatc
 
 
 def _too_fast(connection: Connection, caps: CapSettings, now: int) -> list[DispatchHold]:
+    rates, first = _rates(connection, caps, now)
+    until = None if first is None else clock.rfc3339(first + HOUR)
+    found = []
+    for rate in rates:
+        if rate.taken >= rate.most:
+            noun = rate.name.partition("_")[0]
+            reason = f"within the hour there were {rate.taken:,} {noun}, and the cap is {rate.most:,}"
+            found.append(DispatchHold("run_rate", reason, f"wait until {until} ({rate.name} {_SETTINGS})", until=until))
+    return found
+
+
+def _rates(connection: Connection, caps: CapSettings, now: int) -> tuple[list[HourlyRate], int | None]:
+    """Of each cap that there is, and when the first turn of the hour was."""
     if not caps.turns_per_hour and not caps.tokens_per_hour:
-        return []
+        return [], None
     tokens = func.coalesce(func.sum(turns.c.tokens_in + turns.c.tokens_out), 0)
     query = select(func.count(), tokens, func.min(turns.c.at)).where(turns.c.at > now - HOUR)
     many, used, first = connection.execute(query).one()
-    until = None if first is None else clock.rfc3339(first + HOUR)
-    found = []
-    for name, noun, taken in (("turns_per_hour", "turns", many), ("tokens_per_hour", "tokens", int(used))):
-        most = getattr(caps, name)
-        if most and taken >= most:
-            reason = f"within the hour there were {taken:,} {noun}, and the cap is {most:,}"
-            found.append(DispatchHold("run_rate", reason, f"wait until {until} ({name} {_SETTINGS})", until=until))
-    return found
+    rates = (
+        HourlyRate("turns_per_hour", many, caps.turns_per_hour),
+        HourlyRate("tokens_per_hour", int(used), caps.tokens_per_hour),
+    )
+    return [rate for rate in rates if rate.most], first
 
 
 def _too_many(tx: Transaction, caps: CapSettings) -> list[DispatchHold]:

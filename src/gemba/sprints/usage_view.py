@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, func, select, tuple_
 
+from gemba import clock
+from gemba.sprints.burn_down import name_of
 from gemba.sprints.tables import sprints, sums
 from gemba.store.lists import among
 from gemba.work.items import find_many
@@ -48,9 +50,9 @@ def list_usage(connection: Connection, by: By, limit: int, before: tuple[int, st
             query = query.where(tuple_(sums.c.tokens, sums.c.key) < before)
     found = connection.execute(query.limit(limit + 1)).all()
     page = found[:limit]
-    titles = _titles(connection, by, [row.key for row in page])
+    named = titles(connection, by, [row.key for row in page])
     following = (page[-1].tokens, page[-1].key) if len(found) > limit else None
-    return Page([view(row, titles.get(row.key)) for row in page], total, following)
+    return Page([view(row, named.get(row.key)) for row in page], total, following)
 
 
 def first_day(connection: Connection) -> str | None:
@@ -59,9 +61,25 @@ def first_day(connection: Connection) -> str | None:
     return day
 
 
+class DayTokens(msgspec.Struct, frozen=True):
+    """What one day (UTC) took."""
+
+    day: str
+    tokens: int
+
+
+def last_days(connection: Connection, days: int, now: int) -> list[DayTokens]:
+    """Today and the days before it, the oldest first, also those on which nothing was used."""
+    last = now // clock.DAY
+    names = [name_of(day) for day in range(last - days + 1, last + 1)]
+    query = select(sums.c.key, sums.c.tokens).where(sums.c.kind == "day", sums.c.key >= names[0])
+    used: dict[str, int] = dict(connection.execute(query).all())
+    return [DayTokens(name, used.get(name, 0)) for name in names]
+
+
 def find_usage(connection: Connection, by: By, key: str) -> UsageRow | None:
     row = connection.execute(select(sums).where(sums.c.kind == by, sums.c.key == key)).first()
-    return None if row is None else view(row, _titles(connection, by, [key]).get(key))
+    return None if row is None else view(row, titles(connection, by, [key]).get(key))
 
 
 def view(row: Row[Any], title: str | None) -> UsageRow:
@@ -77,7 +95,8 @@ def view(row: Row[Any], title: str | None) -> UsageRow:
     )
 
 
-def _titles(connection: Connection, by: By, keys: list[str]) -> dict[str, str]:
+def titles(connection: Connection, by: By, keys: list[str]) -> dict[str, str]:
+    """What things are called that have a title."""
     if by in ("task", "epic"):
         return {id: row.title for id, row in find_many(connection, keys).items()}
     if by == "sprint":

@@ -59,6 +59,7 @@ _BULK = 5_000  # rows of one statement, where there are very many
 _KEPT_CONNECTIONS = 16  # to PostgreSQL, once they were needed: to make one takes longer than what it is made for
 _REST_SECONDS = 1.0
 _USED = "gemba_used"  # when a connection was given back
+_WRITES = "gemba_writes"  # whether a connection is set up to change anything
 _MANY = 10  # rows that are worth a statement of their own kind
 _DEADLOCK, _DEADLOCKS = "40P01", 3  # the state that PostgreSQL gives it, and how many are borne
 _NUL = re.compile(r"cannot contain NUL")
@@ -394,7 +395,10 @@ def _sqlite_engine(url: URL) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get("gemba_writes", False)
-        connection.exec_driver_sql(f"PRAGMA query_only={'OFF' if writes else 'ON'}")
+        known = connection.connection.info
+        if known.get(_WRITES) is not writes:  # of the connection itself, which keeps it
+            connection.exec_driver_sql(f"PRAGMA query_only={'OFF' if writes else 'ON'}")
+            known[_WRITES] = writes
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine

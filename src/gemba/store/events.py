@@ -22,20 +22,25 @@ CHANNEL = "gemba_events"  # of PostgreSQL's NOTIFY
 
 
 _encode = msgspec.json.Encoder().encode
+_insert = insert(events)
 _take_ids = (
     update(counters)
     .where(counters.c.name == SEQUENCE)
     .values(value=counters.c.value + bindparam("many"))
     .returning(counters.c.value)
 )
-_notify = select(func.pg_notify(CHANNEL, bindparam("by")))
+# On PostgreSQL who listens is told by the same statement, when and only when it commits.
+_take_ids_and_notify = _take_ids.returning(func.pg_notify(CHANNEL, bindparam("by")))
 
 
 def append(connection: Connection, at: int, drafts: Sequence[Draft], by: str = "") -> list[Event]:
     """Store the drafts in order; the events that they are then. `by` is told to those who listen for a commit."""
     if not drafts:
         return []
-    last: int = connection.execute(_take_ids, {"many": len(drafts)}).scalar_one()
+    if connection.dialect.name == "postgresql":
+        last: int = connection.execute(_take_ids_and_notify, {"many": len(drafts), "by": by}).scalar_one()
+    else:
+        last = connection.execute(_take_ids, {"many": len(drafts)}).scalar_one()
     first = last - len(drafts) + 1
     rows = [
         {
@@ -48,9 +53,7 @@ def append(connection: Connection, at: int, drafts: Sequence[Draft], by: str = "
         }
         for number, draft in enumerate(drafts, first)
     ]
-    connection.execute(insert(events), rows)
-    if connection.dialect.name == "postgresql":
-        connection.execute(_notify, {"by": by})
+    connection.execute(_insert, rows)
     return [_event(row) for row in rows]
 
 

@@ -6,14 +6,23 @@ Called by the modules that own a table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Table, func, select, tuple_
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, bindparam, func, select, tuple_
 
 from gemba.errors import NotFound
 from gemba.store.database import Transaction
 
 Place = tuple[int, str]  # of a row in a list: its time and its id
+
+
+class Waiting(NamedTuple):
+    """How many rows wait for something, and the one that has done so longest."""
+
+    many: int
+    at: int | None = None
+    id: str | None = None
 
 
 class Page(NamedTuple):
@@ -22,8 +31,21 @@ class Page(NamedTuple):
     next: Place | None  # before which the next page starts
 
 
+# To make a statement takes longer than to run one as small as these.
+
+
+@cache
+def _by_id(table: Table) -> Select[Any]:
+    return select(table).where(table.c.id == bindparam("id"))
+
+
+@cache
+def _by_id_locked(table: Table) -> Select[Any]:
+    return _by_id(table).with_for_update()
+
+
 def find(connection: Connection, table: Table, id: str) -> Row[Any] | None:
-    return connection.execute(select(table).where(table.c.id == id)).first()
+    return connection.execute(_by_id(table), {"id": id}).first()
 
 
 def get(connection: Connection, table: Table, id: str, noun: str) -> Row[Any]:
@@ -33,9 +55,14 @@ def get(connection: Connection, table: Table, id: str, noun: str) -> Row[Any]:
     return row
 
 
-def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+def find_locked(tx: Transaction, table: Table, id: str) -> Row[Any] | None:
     """Read for a move: on PostgreSQL what others do to it at this moment is done, or waits."""
-    row = tx.connection.execute(select(table).where(table.c.id == id).with_for_update()).first()
+    return tx.connection.execute(_by_id_locked(table), {"id": id}).first()
+
+
+def get_locked(tx: Transaction, table: Table, id: str, noun: str) -> Row[Any]:
+    """The same of one that has to be there."""
+    row = find_locked(tx, table, id)
     return get(tx.connection, table, id, noun) if row is None else row
 
 
@@ -57,6 +84,14 @@ def newest(
     rows = connection.execute(query.limit(limit + 1)).all()
     page = rows[:limit]
     return Page(page, total, (page[-1]._mapping[at], page[-1].id) if len(rows) > limit else None)
+
+
+def waiting(connection: Connection, at: Column[int], *chosen: ColumnElement[bool]) -> Waiting:
+    """Of the table that has the column `at`: how many of these there are, and the oldest of them."""
+    id = at.table.c.id
+    many = connection.execute(select(func.count()).select_from(at.table).where(*chosen)).scalar_one()
+    first = connection.execute(select(at, id).where(*chosen).order_by(at, id).limit(1)).first() if many else None
+    return Waiting(many) if first is None else Waiting(many, first[0], first[1])
 
 
 def latest(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gemba.store.database import Database
 from gemba.teams.bringing_in import BringingIn
@@ -24,15 +24,23 @@ if TYPE_CHECKING:
 
 
 class TeamsAtWork:
-    """For one workspace and home. `take_in` takes in every frame that lies in a log."""
+    """For one workspace and home. `take_in` takes in every frame that lies in a log; `compare` compares a handoff
+    with the world."""
 
     def __init__(
-        self, database: Database, workspace: Path, home: Path, origin: str, lease: int, take_in: Callable[[], object]
+        self,
+        database: Database,
+        workspace: Path,
+        home: Path,
+        origin: str,
+        lease: int,
+        take_in: Callable[[], object],
+        compare: Callable[[str], dict[str, Any]],
     ) -> None:
         self.crew = Crew(database, workspace, origin, lease)
         turns = Turns(database, home, workspace)
         bringing_in = BringingIn(database, workspace, self.crew.holder)
-        concluding = Concluding(database, turns, Verifying(database, workspace, turns, bringing_in), take_in)
+        concluding = Concluding(database, turns, Verifying(database, workspace, turns, bringing_in), take_in, compare)
         self._flows = (
             Stints(concluding, bringing_in, self.crew.leases),
             Completing(database, workspace),

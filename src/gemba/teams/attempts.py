@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from gemba import clock, typed
 from gemba.handoff.snapshot import Snapshot
@@ -72,8 +72,16 @@ def leave(tx: Transaction, task: Row[Any], outcome: str) -> None:
 
 
 def latest(connection: Connection, run_id: str, task_id: str) -> Row[Any] | None:
-    mine = select(attempts).where(attempts.c.run_id == run_id, attempts.c.task_id == task_id)
-    return connection.execute(mine.order_by(attempts.c.number.desc()).limit(1)).first()
+    return connection.execute(_latest, {"run_id": run_id, "task_id": task_id}).first()
+
+
+# Made once: to make it takes longer than to run it, and a turn does so many times.
+_latest = (
+    select(attempts)
+    .where(attempts.c.run_id == bindparam("run_id"), attempts.c.task_id == bindparam("task_id"))
+    .order_by(attempts.c.number.desc())
+    .limit(1)
+)
 
 
 def before_of(connection: Connection, run_id: str, task_id: str, dispatch_id: str) -> Snapshot | None:
@@ -86,12 +94,19 @@ def before_of(connection: Connection, run_id: str, task_id: str, dispatch_id: st
 
 def change_latest(tx: Transaction, task: Row[Any], **values: Any) -> None:
     """Lists and objects as JSON."""
-    row = latest(tx.connection, task.run_id, task.id)
-    if row is None:
-        return
     encoded = {name: _encoded(value) for name, value in values.items()}
-    this = (attempts.c.run_id == task.run_id, attempts.c.task_id == task.id, attempts.c.number == row.number)
-    tx.connection.execute(update(attempts).where(*this).values(encoded))
+    tx.connection.execute(_change_latest, {"its_run": task.run_id, "its_task": task.id, **encoded})
+
+
+_others = attempts.alias()
+_last = select(func.max(_others.c.number)).where(
+    _others.c.run_id == bindparam("its_run"), _others.c.task_id == bindparam("its_task")
+)
+_change_latest = update(attempts).where(
+    attempts.c.run_id == bindparam("its_run"),
+    attempts.c.task_id == bindparam("its_task"),
+    attempts.c.number == _last.scalar_subquery(),
+)
 
 
 def _encoded(value: Any) -> Any:

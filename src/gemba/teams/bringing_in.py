@@ -10,13 +10,12 @@ the flow of what was accepted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import structlog
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from gemba import clock
 from gemba.action import Nothing
@@ -24,7 +23,7 @@ from gemba.errors import GembaError
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
 from gemba.store.database import Database, Transaction
-from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, gaps, graph, store
+from gemba.teams import attempts, branches, bus, claiming, deciding, discussing, finishing, gaps, graph, message, store
 from gemba.teams.claiming import Holder
 from gemba.teams.deciding import Claim
 from gemba.teams.explorations import explore
@@ -44,6 +43,7 @@ _GRACE = 30 * clock.SECOND  # in which a client that has handed over ends by its
 log = structlog.get_logger("gemba.teams")
 
 Merge = branches.Merged | branches.Conflicts | None
+Keep = Callable[[Transaction, Row[Any]], Row[Any]]
 
 
 class BringingIn:
@@ -54,16 +54,28 @@ class BringingIn:
         self._workspace = str(workspace)
         self._holder = holder
 
-    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None) -> None:
-        """What has passed its gate."""
+    def bring_in(self, claim: Claim, work: Work, gate: Gate, commit: str | None, keep: Keep) -> list[Claim]:
+        """What has passed its gate; what was claimed with it. `keep` keeps that verdict: before anything is merged, or
+        with the end of the task."""
 
-        def done(tx: Transaction, merged: Merge, brought: Brought) -> None:
+        def goes_on(tx: Transaction) -> bool:
             row = deciding.held(tx, claim)
-            if row is not None and row.state == TaskState.VERIFYING:
-                self._end(tx, row, work, gate, merged, brought)
+            return row is not None and row.state == TaskState.VERIFYING and discussing.discuss(tx, keep(tx, row))
 
-        if self._database.change(partial(_goes_on, claim=claim)):
-            self._merge_and(done, work, commit)
+        def done(tx: Transaction, merged: Merge, brought: Brought) -> list[Claim]:
+            row = deciding.held(tx, claim)
+            if row is None or row.state != TaskState.VERIFYING:
+                return []
+            if not merges:
+                row = keep(tx, row)
+                if not discussing.discuss(tx, row):
+                    return []
+            return self._end(tx, row, work, gate, merged, brought)
+
+        merges = commit is not None and work.run.branch is not None
+        if merges and not self._database.change(goes_on):
+            return []
+        return self._merge_and(done, work, commit)
 
     def bring_in_accepted(self, run_id: str, task_id: str, fence: int) -> None:
         """What somebody takes as it is, and is done with a warning."""
@@ -73,32 +85,35 @@ class BringingIn:
                 return
             work = read_work(connection, str(self._workspace), run_id, task_id)
 
-        def done(tx: Transaction, merged: Merge, brought: Brought) -> None:
+        def done(tx: Transaction, merged: Merge, brought: Brought) -> list[Claim]:
             store.lock_run(tx, run_id)
             now = store.lock_task(tx, run_id, task_id)
-            if now.accepted is not None and (now.state, now.fence) == (row.state, row.fence):
-                self._end(tx, now, work, None, merged, brought)
+            if now.accepted is None or (now.state, now.fence) != (row.state, row.fence):
+                return []
+            return self._end(tx, now, work, None, merged, brought)
 
         self._merge_and(done, work, row.commit_hash)
 
-    def _merge_and(self, done: Callable[[Transaction, Merge, Brought], None], work: Work, commit: str | None) -> None:
+    def _merge_and(
+        self, done: Callable[[Transaction, Merge, Brought], list[Claim]], work: Work, commit: str | None
+    ) -> list[Claim]:
         merged: Merge = None
         if commit is not None and work.run.branch is not None:
             merged = branches.merge(self._workspace, work.run.branch, commit, work.words)
         explored = explore(work.folder, work.document, work.task.goal, work.task.id)
         brought = Brought(work.collect().artifacts, explored)
-        self._database.change(lambda tx: done(tx, merged, brought))
+        return self._database.change(lambda tx: done(tx, merged, brought))
 
     def _end(
         self, tx: Transaction, row: Row[Any], work: Work, gate: Gate | None, merged: Merge, brought: Brought
-    ) -> None:
+    ) -> list[Claim]:
         by = None if gate is None or gate.reviewer == BUILTIN else gate.reviewer
         before = documents_before(tx.connection, work)
         collected = (brought.artifacts, brought.explored)
         published = publish(tx, row.run_id, row, work.document, *collected, reviewer=by, before=before)
         found = published.state.key_findings
         words = f"{row.id}: {found[0]}" if found else f"{row.id} reports"
-        bus.post(tx, row.run_id, row.owner, "state_update", words, published.state.as_data())
+        update = message.checked(row.owner, "state_update", words, published.state.as_data())
         reason = row.accepted
         if isinstance(merged, branches.Conflicts):
             reason = _put_conflict(tx, work.run, row, merged)
@@ -109,20 +124,19 @@ class BringingIn:
         at = merged.commit if isinstance(merged, branches.Merged) else None
         ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
         gaps.withdraw_cards(tx, row.run_id, f"{row.id} is done", row.id)
-        _tell_of_end(tx, ended.task)
+        _tell_of_end(tx, ended, update)
         discussing.ask_after_revision(tx, ended.task)
-        self._advance(tx, ended)
+        return self._advance(tx, ended)
 
-    def _advance(self, tx: Transaction, ended: graph.Ended) -> None:
-        """What waited for it begins at once, within the limits, without a round of anybody's."""
+    def _advance(self, tx: Transaction, ended: graph.Ended) -> list[Claim]:
+        """What waited for it begins at once, within the limits, without a round of anybody's; what was claimed."""
         run_id = ended.task.run_id
-        for each in ended.ready:
-            said = {"task_id": each.id}
-            bus.post(tx, run_id, COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner)
+        claimed: list[Claim] = []
         if ended.ready or not finishing.finish_if_over(tx, run_id):
-            claiming.claim_in(tx, store.get_run(tx.connection, run_id), self._holder())
+            claimed = claiming.claim_in(tx, ended.run, self._holder())
         if not _goes_on_in_session(tx.connection, ended.task):
             _leave(tx, ended.task.session_id)
+        return claimed
 
     # ---- what it leaves
 
@@ -166,14 +180,6 @@ class Brought(msgspec.Struct, frozen=True):
     explored: Sequence[Exploration]
 
 
-def _goes_on(tx: Transaction, *, claim: Claim) -> bool:
-    """Whether what has passed its gate is held by nobody who discusses it."""
-    row = deciding.held(tx, claim)
-    if row is None or row.state != TaskState.VERIFYING:
-        return False
-    return discussing.discuss(tx, row)
-
-
 def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches.Conflicts) -> str:
     """A task of the same role brings it in; why its work is not in the run's branch yet."""
     more = len(clash.files) - _MOST_NAMED
@@ -190,20 +196,39 @@ def _put_conflict(tx: Transaction, run: Row[Any], row: Row[Any], clash: branches
     return f"its changes conflict with others' in {files}; {added.id} brings them in"
 
 
-def _tell_of_end(tx: Transaction, row: Row[Any]) -> None:
+def _tell_of_end(tx: Transaction, ended: graph.Ended, update: message.Message) -> None:
+    """What it reports, that it is done, and what that lets begin."""
+    row = ended.task
     how = "done" if row.state == TaskState.COMPLETED else "done, with warnings"
     score = "" if row.score is None else f": {row.score:g} of 100"
     said = {"task_id": row.id, "score": row.score, "version": row.version}
-    bus.post(tx, row.run_id, row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said)
+    told = [update, message.checked(row.owner, f"{row.prefix.lower()}_complete", f"{row.id} is {how}{score}", said)]
+    for each in ended.ready:
+        said = {"task_id": each.id}
+        told.append(message.checked(COORDINATOR, "task_unblocked", f"{each.id} can begin", said, each.owner))
+    for start in range(0, len(told), message.MOST_AT_ONCE):
+        bus.post_many(tx, row.run_id, told[start : start + message.MOST_AT_ONCE])
 
 
 def _goes_on_in_session(connection: Connection, row: Row[Any]) -> bool:
     """Whether the next task of its chain is claimed, which the session that is there goes on with."""
     if not row.inner_loop:
         return False
-    others = (tasks.c.chain == row.chain, tasks.c.id != row.id, tasks.c.state.in_(store.AT_WORK))
-    mine = select(tasks.c.id).where(tasks.c.run_id == row.run_id, *others)
-    return connection.execute(mine.limit(1)).first() is not None
+    given = {"run_id": row.run_id, "chain": row.chain, "id": row.id}
+    return connection.execute(_at_work_in_chain, given).first() is not None
+
+
+# Made once: to make it takes several times as long as to run it.
+_at_work_in_chain = (
+    select(tasks.c.id)
+    .where(
+        tasks.c.run_id == bindparam("run_id"),
+        tasks.c.chain == bindparam("chain"),
+        tasks.c.id != bindparam("id"),
+        tasks.c.state.in_(store.AT_WORK),
+    )
+    .limit(1)
+)
 
 
 def _leave(tx: Transaction, session_id: str | None) -> None:

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Collection, Iterator
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import BindParameter, Connection, Row, Select, and_, bindparam, case, func, or_, select, tuple_, update
 
 from gemba import clock
 from gemba.flows import wanted
@@ -27,6 +27,8 @@ STINT: Final = "team.stint"  # the flow that works on a task for as long as one 
 BRING_IN: Final = "team.bring_in"  # the flow that merges what somebody has taken as it is
 
 S = TaskState
+
+Claim = tuple[str, str, int]  # of a run's task, by its fence
 
 
 class Holder(NamedTuple):
@@ -45,21 +47,22 @@ def claim_ready(tx: Transaction, holder: Holder) -> list[str]:
     claimed: list[str] = []
     for run_id in tx.connection.execute(running.order_by(runs.c.created_at, runs.c.id)).scalars().all():
         if has_ready(tx.connection, run_id, holder, tx.now):
-            claimed.extend(claim_in(tx, store.lock_run(tx, run_id), holder))
+            made = claim_in(tx, store.lock_run(tx, run_id), holder)
+            claimed.extend(store.ref_of(run_id, task_id) for run_id, task_id, _ in made)
     return claimed
 
 
-def claim_in(tx: Transaction, run: Row[Any], holder: Holder) -> list[str]:
-    """The same in one run, which is locked."""
+def claim_in(tx: Transaction, run: Row[Any], holder: Holder) -> list[Claim]:
+    """The same in one run, which is locked; those claims."""
     if run.state != RunState.RUNNING or run.workspace != holder.workspace:
         return []
     room = _room(tx.connection, run)
-    ready = _ready(run.id, holder, tx.now).order_by(tasks.c.place).limit(max(room, 0))
-    return [_claim(tx, row, holder) for row in tx.connection.execute(ready.with_for_update()).all()]
+    given = {**_given(run.id, holder, tx.now), "room": max(room, 0)}
+    return [_claim(tx, row, holder) for row in tx.connection.execute(_ready_in_order, given).all()]
 
 
 def has_ready(connection: Connection, run_id: str, holder: Holder, now: int) -> bool:
-    return connection.execute(_ready(run_id, holder, now).limit(1)).first() is not None
+    return connection.execute(_any_ready, _given(run_id, holder, now)).first() is not None
 
 
 def next_moment(connection: Connection, holder: Holder, now: int) -> int | None:
@@ -77,39 +80,52 @@ def next_moment(connection: Connection, holder: Holder, now: int) -> int | None:
 
 
 def _room(connection: Connection, run: Row[Any]) -> int:
-    at_work = select(func.count()).select_from(tasks).where(tasks.c.run_id == run.id, tasks.c.state.in_(store.AT_WORK))
-    many: int = connection.execute(at_work).scalar_one()
+    many: int = connection.execute(_at_work, {"run_id": run.id}).scalar_one()
     # Where there is nothing to make worktrees of, they work in the workspace itself, one at a time.
     most = store.settings_of(run).max_parallel if run.branch is not None else 1
     return most - many
 
 
-def _ready(run_id: str, holder: Holder, now: int) -> Any:
+def _given(run_id: str, holder: Holder, now: int) -> dict[str, Any]:
+    return {"run_id": run_id, "now": now, "origin": holder.origin, "left_since": now - holder.lease}
+
+
+def _ready() -> Select[Any]:
     """Tasks that can begin, of no chain that was stopped. One whose session lives on in another home is left to that
     one, for as long as it may take to come back."""
-    mine = (tasks.c.run_id == run_id, tasks.c.state == S.PENDING, tasks.c.open_blockers == 0)
-    stopped = select(chains.c.chain).where(chains.c.run_id == run_id, chains.c.stopped)
+    run: BindParameter[str] = bindparam("run_id")
+    mine = (tasks.c.run_id == run, tasks.c.state == S.PENDING, tasks.c.open_blockers == 0)
+    stopped = select(chains.c.chain).where(chains.c.run_id == run, chains.c.stopped)
     living = select(session_runs.c.session_id).where(
         session_runs.c.session_id == tasks.c.session_id, session_runs.c.ended_at.is_(None)
     )
-    elsewhere = and_(tasks.c.origin != holder.origin, tasks.c.changed_at > now - holder.lease, living.exists())
+    is_other = tasks.c.origin != bindparam("origin")
+    elsewhere = and_(is_other, tasks.c.changed_at > bindparam("left_since"), living.exists())
     is_here = or_(tasks.c.origin.is_(None), ~elsewhere)
-    return select(tasks).where(*mine, tasks.c.not_before <= now, tasks.c.chain.not_in(stopped), is_here)
+    return select(tasks).where(*mine, tasks.c.not_before <= bindparam("now"), tasks.c.chain.not_in(stopped), is_here)
 
 
-def _claim(tx: Transaction, row: Row[Any], holder: Holder) -> str:
+# Made once: to make one of these takes several times as long as to run it.
+_any_ready = _ready().limit(1)
+_ready_in_order = _ready().order_by(tasks.c.place).limit(bindparam("room")).with_for_update()
+_at_work = (
+    select(func.count())
+    .select_from(tasks)
+    .where(tasks.c.run_id == bindparam("run_id"), tasks.c.state.in_(store.AT_WORK))
+)
+
+
+def _claim(tx: Transaction, row: Row[Any], holder: Holder) -> Claim:
     fence = row.fence + 1
     whose: dict[str, Any] = {"executor": holder.executor, "origin": holder.origin, "claimed_at": tx.now}
     store.move_task(tx, row, "claimed", fence=fence, beat=0, **whose)
     args = {"run_id": row.run_id, "task_id": row.id, "fence": fence, "since": tx.now}
     ref = store.ref_of(row.run_id, row.id)
     wanted.want(tx, STINT, [wanted.Call(f"{STINT}/{ref}/{fence}", args)], origin=holder.origin)
-    return ref
+    return row.run_id, row.id, fence
 
 
 # ---- leases ----------------------------------------------------------------------------------------------------------
-
-Claim = tuple[str, str, int]  # of a run's task, by its fence
 
 
 class Leases:

@@ -7,6 +7,8 @@ changed in one transaction with what follows from it for other tasks. Blocking; 
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -14,9 +16,12 @@ from typing import Any
 from gemba import clock
 from gemba.action import Nothing
 from gemba.errors import GembaError
+from gemba.escalations import handoff_flows
+from gemba.escalations.handoff_flows import Left
 from gemba.sessions import starting
-from gemba.store.database import REFUSALS, Database
+from gemba.store.database import REFUSALS, Database, Transaction
 from gemba.teams import attempts, deciding, standing, store
+from gemba.teams.claiming import Claim
 from gemba.teams.prompts import GO_ON
 from gemba.teams.standing import Next
 from gemba.teams.task import TaskState
@@ -34,7 +39,7 @@ OVER: dict[str, Any] = {"next": "over"}
 
 class Concluding:
     """For one workspace and home. `take_in` takes in every frame that lies in a log: an agent that ends at once spoke a
-    moment before."""
+    moment before. `compare` compares a handoff with the world."""
 
     def __init__(
         self,
@@ -42,40 +47,75 @@ class Concluding:
         turns: Turns,
         verifying: Verifying,
         take_in: Callable[[], object],
+        compare: Callable[[str], dict[str, Any]],
     ) -> None:
         self._database = database
         self._turns = turns
         self._verifying = verifying
         self._take_in = take_in
+        self._compare = compare
+        self._beginning: dict[Claim, threading.Lock] = {}
 
     def begin(self, run_id: str, task_id: str, fence: int) -> dict[str, Any]:
-        return self._guarded((run_id, task_id, fence), lambda: self._turns.begin(run_id, task_id, fence))
-
-    def conclude(self, run_id: str, task_id: str, fence: int, in_time: bool) -> dict[str, Any]:
+        """Also when whoever ended another task begins it at this moment: that is waited for."""
         claim = (run_id, task_id, fence)
+        with self._beginning.setdefault(claim, threading.Lock()):
+            try:
+                return self._guarded(claim, lambda: self._turns.begin(run_id, task_id, fence))
+            finally:
+                self._beginning.pop(claim, None)
+
+    def conclude(self, run_id: str, task_id: str, fence: int, over: bool | Left | None) -> dict[str, Any]:
+        """With what ended the wait for it: None for its time."""
+        claim = (run_id, task_id, fence)
+        if isinstance(over, Left) and self._is_submitted(claim, over):
+            return self._guarded(claim, lambda: self._verify(claim, submitted=True))
         with self._database.read() as connection:
             row = store.find_task(connection, run_id, task_id)
             last = attempts.latest(connection, run_id, task_id)
         if row is None or last is None or not store.is_held(row, fence):
             return OVER
         if row.state == TaskState.VERIFYING:
-            return self._guarded(claim, lambda: self._verifying.verify(*claim))
+            return self._guarded(claim, lambda: self._verify(claim))
         if last.outcome == "sent_back":  # whoever kept that did not live to begin the next turn
             return self._guarded(claim, lambda: self._turns.again(*claim, ""))
         self._take_in()
         with self._database.read() as connection:
             found = standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
-        if found is None and in_time:
+        if found is None and over:
             return self._at(claim)
         if found is None:
             self._stop(str(row.session_id))
             found = Next("broken", words="its time was over")
         return self._guarded(claim, lambda: self._follow(claim, found))
 
-    def _follow(self, claim: tuple[str, str, int], found: Next) -> None:
+    def _is_submitted(self, claim: Claim, left: Left) -> bool:
+        """What was handed over is compared with the world. If that accepts it, the task is verified from then on, in
+        the same transaction: whether it is."""
+        found = self._compare(left.id)
+
+        def conclude(tx: Transaction) -> bool:
+            row = deciding.held(tx, claim)  # locked before the dispatch is, as where a turn begins
+            is_accepted = handoff_flows.settle(tx, *left, found)
+            if row is None or row.state != TaskState.RUNNING or not is_accepted:
+                return False
+            store.move_task(tx, row, "submitted")
+            return True
+
+        return self._database.change(conclude)
+
+    def _verify(self, claim: Claim, *, submitted: bool = False) -> None:
+        """What begins with the end of a task begins here, before its own stint is started: that finds it begun. Of
+        several the first; what is in the way of it, its stint meets and tells."""
+        claimed = self._verifying.verify(*claim, submitted=submitted)
+        for each in claimed[:1]:
+            with contextlib.suppress(Exception):
+                self.begin(*each)
+
+    def _follow(self, claim: Claim, found: Next) -> None:
         match found.kind:
             case "verify":
-                self._verifying.verify(*claim)
+                self._verify(claim)
             case "wait":
                 self._database.change(partial(deciding.wait, claim=claim, found=found))
             case "go_on":
@@ -85,7 +125,7 @@ class Concluding:
             case "repair" | "broken":
                 self._database.change(partial(deciding.break_off, claim=claim, trouble=found.words, kind=found.kind))
 
-    def _guarded(self, claim: tuple[str, str, int], work: Callable[[], None]) -> dict[str, Any]:
+    def _guarded(self, claim: Claim, work: Callable[[], None]) -> dict[str, Any]:
         """What goes wrong is an error of the attempt, or passes; what the database refuses is tried again."""
         try:
             work()
@@ -101,7 +141,7 @@ class Concluding:
             self._database.change(partial(deciding.break_off, claim=claim, trouble=trouble, kind="broken"))
         return self._at(claim)
 
-    def _at(self, claim: tuple[str, str, int]) -> dict[str, Any]:
+    def _at(self, claim: Claim) -> dict[str, Any]:
         run_id, task_id, fence = claim
         with self._database.read() as connection:
             row = store.find_task(connection, run_id, task_id)

@@ -38,6 +38,7 @@ STARTS = Filter(frozenset({"team.started", "team.changed"}))
 ACTOR = "team"
 _BEATS_A_LEASE = 3
 _SOON = 0.05
+_TOGETHER = 0.2
 _AFTER_A_FAULT = 30.0
 _ANSWERABLE = (WaitingFor.APPROVAL, WaitingFor.INPUT, WaitingFor.BLOCKED)
 
@@ -67,6 +68,8 @@ class Crew:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
                         await hub.wait_for(seen, news)
+                        if news is NEWS:  # one thing follows on another: they are looked at together
+                            await asyncio.sleep(_TOGETHER)
         finally:
             beats.cancel()
 

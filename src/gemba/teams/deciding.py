@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, bindparam, select
 
 from gemba import clock
 from gemba.escalations.escalation import Reply
@@ -43,6 +43,25 @@ def keeps_turn(tx: Transaction, dispatch: Row[Any]) -> bool:
     """Whether a dispatch is the one of a task that is at work: the engine gives it its next turn, or asks a person."""
     mine = select(tasks.c.id).where(tasks.c.dispatch_id == dispatch.id, tasks.c.state == TaskState.RUNNING)
     return tx.connection.execute(mine.limit(1)).first() is not None
+
+
+def checks_turn(tx: Transaction, dispatch: Row[Any]) -> bool:
+    """Whether the stint of a task waits for what a dispatch hands over, in the home that has its folder."""
+    given = {"dispatch_id": dispatch.id, "origin": dispatch.origin}
+    return tx.connection.execute(_at_work_here, given).first() is not None
+
+
+# Made once: to make it takes several times as long as to run it.
+_at_work_here = (
+    select(tasks.c.id)
+    .where(
+        tasks.c.dispatch_id == bindparam("dispatch_id"),
+        tasks.c.state == TaskState.RUNNING,
+        tasks.c.origin == bindparam("origin"),
+        tasks.c.executor.is_not(None),
+    )
+    .limit(1)
+)
 
 
 def wait(tx: Transaction, claim: Claim, found: Next) -> None:

@@ -35,6 +35,7 @@ from gemba.teams.tables import runs
 
 _RETRY_SECONDS = 2.0
 _REST = 4  # for each moment that writing took, so many without it: who only reads the folder can wait a little
+_SHORTEST_REST = 0.5
 _LONGEST_REST = 5.0
 _PAGE = 500
 _NEWS = Filter(frozenset(name for name in NAMES if name.startswith("team.")))
@@ -83,7 +84,7 @@ class Folders:
             began = clock.elapsed()
             await patiently(self.write, "folders of teams")
             spent = (clock.elapsed() - began) / clock.SECOND
-            await asyncio.sleep(min(spent * _REST, _LONGEST_REST))
+            await asyncio.sleep(min(max(spent * _REST, _SHORTEST_REST), _LONGEST_REST))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_RETRY_SECONDS if self.trouble else None):
                     await hub.wait_for(seen, _NEWS)

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
 from gemba.errors import Conflict
 from gemba.store.database import Transaction
-from gemba.store.lists import among
 from gemba.teams import store
 from gemba.teams.plan import TaskOptions
 from gemba.teams.tables import chains, edges, runs, tasks
@@ -26,9 +25,10 @@ S = TaskState
 
 
 class Ended(NamedTuple):
-    """A task that has ended, those that can begin now, and those that were skipped for it."""
+    """A task that has ended, its run then, those that can begin now, and those that were skipped for it."""
 
     task: Row[Any]
+    run: Row[Any]
     ready: list[Row[Any]]
     skipped: list[Row[Any]]
 
@@ -40,15 +40,25 @@ def end(tx: Transaction, row: Row[Any], event: str, **values: Any) -> Ended:
         ready, skipped = _free(tx, ended), []
     else:
         ready, skipped = [], list(_skip_behind(tx, ended))
-    _count(tx, row.run_id, -1 - len(skipped))
-    return Ended(ended, ready, skipped)
+    run = store.count_ended(tx, row.run_id, 1 + len(skipped))
+    return Ended(ended, run, ready, skipped)
+
+
+# Made once: to make it takes longer than to run it.
+_behind = select(edges.c.task).where(edges.c.run_id == bindparam("its_run"), edges.c.blocker == bindparam("ended"))
+_fewer_blockers = (
+    update(tasks)
+    .where(tasks.c.run_id == bindparam("its_run"), tasks.c.id.in_(_behind))
+    .values(open_blockers=tasks.c.open_blockers - 1)
+    .returning(tasks)
+)
 
 
 def _free(tx: Transaction, ended: Row[Any]) -> list[Row[Any]]:
-    behind = store.lock_dependents(tx, ended.run_id, ended.id)
-    _count_blockers(tx, ended.run_id, [each.id for each in behind], -1)
-    ready = set(effects_of(ended.id, _facts(behind)).ready)
-    return list(store.tasks_among(tx.connection, ended.run_id, ready)) if ready else []
+    freer = tx.connection.execute(_fewer_blockers, {"its_run": ended.run_id, "ended": ended.id}).all()
+    before = [Dependent(each.id, S(each.state), each.open_blockers + 1) for each in freer]
+    ready = set(effects_of(ended.id, before).ready)
+    return sorted((each for each in freer if each.id in ready), key=lambda each: int(each.place))
 
 
 def _skip_behind(tx: Transaction, lost: Row[Any]) -> Iterator[Row[Any]]:
@@ -212,12 +222,6 @@ def new_row(tx: Transaction, **values: Any) -> dict[str, Any]:
 def _count(tx: Transaction, run_id: str, more: int) -> None:
     if more:
         store.change_run(tx, run_id, unended=runs.c.unended + more)
-
-
-def _count_blockers(tx: Transaction, run_id: str, ids: Sequence[str], more: int) -> None:
-    if ids:
-        mine = (tasks.c.run_id == run_id, among(tx.connection, tasks.c.id, ids))
-        tx.connection.execute(update(tasks).where(*mine).values(open_blockers=tasks.c.open_blockers + more))
 
 
 def _set_blockers(tx: Transaction, row: Row[Any], many: int) -> None:

@@ -54,6 +54,8 @@ class Work(NamedTuple):
 
 def documents_before(connection: Connection, work: Work) -> list[dict[str, Any]]:
     """The envelopes of the task's earlier turns, as a gate judged them: what those left lies in the same worktree."""
+    if work.attempt.number == 1:
+        return []
     table = attempts_table
     mine = (table.c.run_id == work.run.id, table.c.task_id == work.task.id, table.c.number < work.attempt.number)
     asked = select(table.c.handoff_id).where(*mine, table.c.handoff_id.is_not(None)).order_by(table.c.number)
@@ -83,8 +85,8 @@ def read_work(connection: Connection, workspace: str, run_id: str, task_id: str)
         tree,
         Path(dispatch.folder),
         artifacts_given(connection, run_id, task),
-        attempts.before_of(connection, run_id, task_id, dispatch.id),
-        None if tree is None else _left_before(connection, task, tree.session_id) or tree.base,
+        None if run.branch is None else attempts.before_of(connection, run_id, task_id, dispatch.id),
+        None if run.branch is None or tree is None else _left_before(connection, task, tree.session_id) or tree.base,
     )
 
 

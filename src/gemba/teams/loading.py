@@ -10,13 +10,14 @@ order. Reads only; called by the engine before a turn, which hands it to `artifa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, and_, func, select
+from sqlalchemy import BindParameter, Connection, Row, Select, and_, bindparam, func, select
 
 from gemba import typed
-from gemba.store.lists import among
+from gemba.store.lists import among, as_parameter, within
 from gemba.teams import store
 from gemba.teams.knowledge import LONGEST_ANGLE, Exploration, Kind, line_of, read_state
 from gemba.teams.loaded import (
@@ -34,8 +35,8 @@ from gemba.teams.loaded import (
     size_of,
     upstream_entry,
     wisdom_entry,
-    within,
 )
+from gemba.teams.loaded import within as within_room
 from gemba.teams.tables import accumulators, artifacts, edges, explorations, states, tasks, wisdom
 
 MOST_UPSTREAM = 500  # tasks that are looked at
@@ -47,16 +48,16 @@ _MOST_CHAIN = 50
 _EVERYTHING = frozenset({"all", "upstream"})
 
 
-def load(connection: Connection, run_id: str, task: Row[Any]) -> Loaded:
+def load(connection: Connection, run: Row[Any], task: Row[Any]) -> Loaded:
     """Of explorations all that are new enough: which are fresh, the worktree says (`artifacts.lay_down`)."""
-    run = store.get_run(connection, run_id)
+    run_id: str = run.id
     roles: list[dict[str, Any]] = msgspec.json.decode(run.roles)
     loads = next((role.get("loads", ()) for role in roles if role.get("name") == task.owner), ())
     named = named_in(loads)
     upstream = _upstream(connection, run_id, task, named, roles)
     known, unlaid = _artifacts(connection, run_id, [row.id for row in upstream])
     told = [_state(row, read, known) for row, read in _with_states(connection, run_id, upstream)]
-    kept, states_left = within(told, ROOM_FOR_STATES, lambda each: size_of(upstream_entry(each)))
+    kept, states_left = within_room(told, ROOM_FOR_STATES, lambda each: size_of(upstream_entry(each)))
     wise, wisdom_left = _wisdom(connection, run_id, named.kinds)
     chain, chain_left = _chain(connection, run_id, task)
     left = {"upstream": states_left, "artifacts": unlaid, "wisdom": wisdom_left, "chain": chain_left}
@@ -112,8 +113,9 @@ def _behind(connection: Connection, run_id: str, direct: Sequence[str]) -> Seque
 def _with_states(
     connection: Connection, run_id: str, upstream: Sequence[Row[Any]]
 ) -> Iterable[tuple[Row[Any], str | None]]:
-    mine = (states.c.run_id == run_id, among(connection, states.c.task_id, [row.id for row in upstream]))
-    found = {row.task_id: row.state for row in connection.execute(select(states).where(*mine))}
+    dialect = connection.dialect.name
+    given = {"run_id": run_id, "ids": as_parameter(dialect, [row.id for row in upstream])}
+    found = {row.task_id: row.state for row in connection.execute(_states(dialect), given)}
     return [(row, found.get(row.id)) for row in upstream]
 
 
@@ -138,20 +140,16 @@ def _artifacts(connection: Connection, run_id: str, task_ids: Sequence[str]) -> 
 
 def current_artifacts(connection: Connection, run_id: str, task_ids: Sequence[str] | None = None) -> Sequence[Row[Any]]:
     """Without their content: those of the latest version that each task has published, of these tasks or of all."""
-    mine = [artifacts.c.run_id == run_id]
+    dialect = connection.dialect.name
+    given: dict[str, Any] = {"run_id": run_id}
     if task_ids is not None:
-        mine.append(among(connection, artifacts.c.task_id, task_ids))
-    latest = select(artifacts.c.task_id, func.max(artifacts.c.version).label("version"))
-    newest = latest.where(*mine).group_by(artifacts.c.task_id).subquery()
-    columns = [column for column in artifacts.c if column.name != "content"]
-    same = and_(newest.c.task_id == artifacts.c.task_id, newest.c.version == artifacts.c.version)
-    query = select(*columns).join(newest, same).where(artifacts.c.run_id == run_id)
-    return connection.execute(query.order_by(artifacts.c.name)).all()
+        given["ids"] = as_parameter(dialect, task_ids)
+    return connection.execute(_current_artifacts(dialect, of_some=task_ids is not None), given).all()
 
 
 def content_of(connection: Connection, run_id: str, name: str, version: int) -> str | None:
-    this = (artifacts.c.run_id == run_id, artifacts.c.name == name, artifacts.c.version == version)
-    content: str | None = connection.execute(select(artifacts.c.content).where(*this)).scalar()
+    given = {"run_id": run_id, "name": name, "version": version}
+    content: str | None = connection.execute(_content, given).scalar()
     return content
 
 
@@ -165,23 +163,19 @@ def _with_content(connection: Connection, run_id: str, row: Row[Any]) -> LoadedA
 
 def _wisdom(connection: Connection, run_id: str, kinds: Sequence[Kind]) -> tuple[tuple[LoadedWisdom, ...], int]:
     """By the kinds in their order, the newest first as long as there is room; in the order in which it was said."""
-    found = [each for kind in kinds for each in _of_kind(connection, run_id, kind)]
-    kept, _ = within(found, ROOM_FOR_WISDOM, lambda each: size_of(wisdom_entry(each)))
-    many = select(func.count()).select_from(wisdom).where(wisdom.c.run_id == run_id)
-    all_: int = connection.execute(many).scalar_one()
-    return tuple(sorted(kept, key=lambda each: each.number)), all_ - len(kept)
+    many: dict[str, int] = {row[0]: row[1] for row in connection.execute(_kinds, {"run_id": run_id})}
+    found = [each for kind in kinds if kind in many for each in _of_kind(connection, run_id, kind)]
+    kept, _ = within_room(found, ROOM_FOR_WISDOM, lambda each: size_of(wisdom_entry(each)))
+    return tuple(sorted(kept, key=lambda each: each.number)), sum(many.values()) - len(kept)
 
 
 def _of_kind(connection: Connection, run_id: str, kind: Kind) -> list[LoadedWisdom]:
-    mine = select(wisdom).where(wisdom.c.run_id == run_id, wisdom.c.kind == kind)
-    newest = connection.execute(mine.order_by(wisdom.c.number.desc()).limit(_MOST_WISDOM))
+    newest = connection.execute(_newest_wisdom, {"run_id": run_id, "kind": kind})
     return [LoadedWisdom(row.number, kind, row.words, row.task_id, row.author) for row in newest]
 
 
 def _explorations(connection: Connection, run_id: str) -> tuple[Exploration, ...]:
-    mine = select(explorations).where(explorations.c.run_id == run_id)
-    newest = mine.order_by(explorations.c.at.desc(), explorations.c.angle).limit(_MOST_EXPLORATIONS)
-    return tuple(exploration_of(row) for row in connection.execute(newest))
+    return tuple(exploration_of(row) for row in connection.execute(_newest_explorations, {"run_id": run_id}))
 
 
 def exploration_of(row: Row[Any]) -> Exploration:
@@ -191,10 +185,57 @@ def exploration_of(row: Row[Any]) -> Exploration:
 
 def _chain(connection: Connection, run_id: str, task: Row[Any]) -> tuple[tuple[LoadedEntry, ...], int]:
     """What the tasks before it in its chain accumulated, the nearest first as long as there is room."""
-    mine = (accumulators.c.run_id == run_id, accumulators.c.chain == task.chain, accumulators.c.task_id != task.id)
-    there = and_(tasks.c.run_id == accumulators.c.run_id, tasks.c.id == accumulators.c.task_id)
-    before = select(accumulators).join(tasks, there).where(*mine, tasks.c.place < task.place)
-    rows = connection.execute(before.order_by(tasks.c.place.desc()).limit(_MOST_CHAIN)).all()
+    given = {"run_id": run_id, "chain": task.chain, "id": task.id, "place": task.place}
+    rows = connection.execute(_before_in_chain, given).all()
     found = [LoadedEntry(row.task_id, row.version, msgspec.json.decode(row.entry)) for row in rows]
-    kept, left = within(found, ROOM_FOR_CHAIN, lambda each: size_of(chain_entry(each)))
+    kept, left = within_room(found, ROOM_FOR_CHAIN, lambda each: size_of(chain_entry(each)))
     return kept[::-1], left
+
+
+# ---- made once: to make one of these takes several times as long as to run it ----------------------------------------
+
+
+@cache
+def _states(dialect: str) -> Select[Any]:
+    return select(states).where(states.c.run_id == _RUN, within(dialect, states.c.task_id, "ids"))
+
+
+@cache
+def _current_artifacts(dialect: str, *, of_some: bool) -> Select[Any]:
+    mine = [artifacts.c.run_id == _RUN, *([within(dialect, artifacts.c.task_id, "ids")] if of_some else [])]
+    latest = select(artifacts.c.task_id, func.max(artifacts.c.version).label("version"))
+    newest = latest.where(*mine).group_by(artifacts.c.task_id).subquery()
+    columns = [column for column in artifacts.c if column.name != "content"]
+    same = and_(newest.c.task_id == artifacts.c.task_id, newest.c.version == artifacts.c.version)
+    return select(*columns).join(newest, same).where(artifacts.c.run_id == _RUN).order_by(artifacts.c.name)
+
+
+_RUN: BindParameter[str] = bindparam("run_id")
+_content = select(artifacts.c.content).where(
+    artifacts.c.run_id == _RUN, artifacts.c.name == bindparam("name"), artifacts.c.version == bindparam("version")
+)
+_kinds = select(wisdom.c.kind, func.count()).where(wisdom.c.run_id == _RUN).group_by(wisdom.c.kind)
+_newest_wisdom = (
+    select(wisdom)
+    .where(wisdom.c.run_id == _RUN, wisdom.c.kind == bindparam("kind"))
+    .order_by(wisdom.c.number.desc())
+    .limit(_MOST_WISDOM)
+)
+_newest_explorations = (
+    select(explorations)
+    .where(explorations.c.run_id == _RUN)
+    .order_by(explorations.c.at.desc(), explorations.c.angle)
+    .limit(_MOST_EXPLORATIONS)
+)
+_before_in_chain = (
+    select(accumulators)
+    .join(tasks, and_(tasks.c.run_id == accumulators.c.run_id, tasks.c.id == accumulators.c.task_id))
+    .where(
+        accumulators.c.run_id == _RUN,
+        accumulators.c.chain == bindparam("chain"),
+        accumulators.c.task_id != bindparam("id"),
+        tasks.c.place < bindparam("place"),
+    )
+    .order_by(tasks.c.place.desc())
+    .limit(_MOST_CHAIN)
+)

@@ -61,7 +61,7 @@ def publish(
 ) -> Published:
     """Store what an accepted envelope and the artifacts of its turn bring. `reviewer` is who reviewed the work, where
     that was somebody of the team or a person; `before` are the envelopes of the task's turns before it."""
-    store.change_run(tx, run_id)  # its row is ours until the end: numbers below are given one after the other
+    store.touch_run(tx, run_id)  # its row is ours until the end: numbers below are given one after the other
     names = [each.name for each in collected]
     keep_artifacts(tx, run_id, task, collected)
     state = state_of(document, task_id=task.id, artifacts=names, reviewer=reviewer, author=task.owner, before=before)
@@ -107,7 +107,7 @@ def add_wisdom(tx: Transaction, run_id: str, kind: str, words: str, author: str,
             found=len(said),
             allowed=allowed,
         )
-    store.change_run(tx, run_id)
+    store.touch_run(tx, run_id)
     known = _known(tx, run_id, [said])
     if (kind, said) in known:
         return known[kind, said]
@@ -123,7 +123,7 @@ def take_message(
     found = wisdom_in_message(type_, summary, data)
     if not found:
         return []
-    store.change_run(tx, run_id)
+    store.touch_run(tx, run_id)
     task_id = data.get("task_id")
     return _add(tx, run_id, found, author=author, task_id=storable(task_id)[:64] if isinstance(task_id, str) else None)
 

@@ -61,8 +61,10 @@ def reviewers_of(run: Row[Any], task: Row[Any]) -> list[str]:
 
 def missing(connection: Connection, run: Row[Any], task: Row[Any], attempt: Row[Any]) -> list[str]:
     """Those who have not spoken of this attempt, and are not known to be unable to."""
+    if not (names := reviewers_of(run, task)):
+        return []
     said = {row.reviewer for row in _of(connection, attempt) if row.state != WANTED}
-    return [name for name in reviewers_of(run, task) if name not in said]
+    return [name for name in names if name not in said]
 
 
 def review_for_gate(connection: Connection, run: Row[Any], task: Row[Any], attempt: Row[Any]) -> Review | None:
@@ -77,6 +79,8 @@ def review_for_gate(connection: Connection, run: Row[Any], task: Row[Any], attem
 def ratings_of(connection: Connection, task: Row[Any]) -> list[Rating]:
     """What was given to this version of a task by those who discuss it."""
     named = store.options_of(task).reviewers
+    if not named:
+        return []
     mine = (ratings.c.run_id == task.run_id, ratings.c.task_id == task.id, ratings.c.version == task.version)
     found = connection.execute(select(ratings).where(*mine).order_by(ratings.c.reviewer)).all()
     return [Rating(row.reviewer, row.rating, row.critical, row.note) for row in found if row.reviewer in named]

@@ -1,6 +1,7 @@
 """One claim of a task, from its beginning to where somebody else has to go on: a durable flow.
 
-    begin a turn → wait till it is over → what follows: the gate, a person, another turn, an error
+    begin a turn → wait till it is over, or handed over → what follows: the check of what was handed over and the gate,
+                   a person, another turn, an error
                  → when its work is in and its session over: its worktree goes
 
 Each step may be repeated after a kill: it looks where the task stands, under the number of its claim, before it does
@@ -17,6 +18,8 @@ from sqlalchemy import Connection
 
 from gemba import clock
 from gemba.action import Nothing
+from gemba.escalations import handoff_flows
+from gemba.escalations.handoff_flows import Left
 from gemba.event import Filter
 from gemba.sessions import runs as session_runs
 from gemba.sessions import starting
@@ -56,8 +59,7 @@ class Stints:
             while at["next"] == TURN:
                 refs = [store.ref_of(run_id, task_id), at["dispatch_id"], at["session_id"]]
                 due = None if not at["seconds"] else at["began"] + at["seconds"] * clock.SECOND
-                in_time = await flow.until(refs, is_over, *claim, since=at["began"], due=due)
-                at = await flow.call(self._concluding.conclude, *claim, in_time)
+                at = await flow.follow(refs, is_over, self._concluding.conclude, *claim, since=at["began"], due=due)
         await self._let_go(flow, *claim)
 
     async def bring_in(self, flow: Flow, run_id: str, task_id: str, fence: int) -> None:
@@ -86,12 +88,14 @@ def stop(tx: Transaction, session_ids: list[str]) -> None:
         starting.stop_session(tx, Nothing(), id=id)
 
 
-def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool:
-    """Whether a turn is over, or its claim."""
+def is_over(connection: Connection, run_id: str, task_id: str, fence: int) -> bool | Left:
+    """Whether a turn is over, or its claim; or what was handed over and is left to the stint to check."""
     row = store.find_task(connection, run_id, task_id)
     if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
         return True
     last = attempts.latest(connection, run_id, task_id)
     if last is None:
         return True
+    if (left := handoff_flows.left_of(connection, last.dispatch_id)) is not None:
+        return left
     return standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn)) is not None

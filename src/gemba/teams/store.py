@@ -7,17 +7,18 @@ graph order: so no two who do that wait for each other. Called by all that runs 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from gemba import typed
 from gemba.errors import Conflict, NotFound
 from gemba.event import Draft
 from gemba.store import rows
 from gemba.store.database import Transaction
-from gemba.store.lists import among
+from gemba.store.lists import as_parameter, within
 from gemba.teams.plan import TaskOptions
 from gemba.teams.run import RUN, RunSettings, RunState, check_id
 from gemba.teams.tables import edges, runs, tasks
@@ -69,11 +70,40 @@ def change_run(tx: Transaction, id: str, **values: Any) -> None:
     tx.connection.execute(update(runs).where(runs.c.id == id).values(unwritten=True, **values))
 
 
+_touch = update(runs).where(runs.c.id == bindparam("its_id")).values(unwritten=True)
+_fewer_unended = _touch.values(unended=runs.c.unended - bindparam("fewer")).returning(runs)
+
+
+def touch_run(tx: Transaction, id: str) -> None:
+    """Its row is the caller's until the transaction ends, and its folder is written anew."""
+    tx.connection.execute(_touch, {"its_id": id})
+
+
+def count_ended(tx: Transaction, id: str, many: int) -> Row[Any]:
+    """So many of its tasks have ended; the run as it is then."""
+    return tx.connection.execute(_fewer_unended, {"its_id": id, "fewer": many}).one()
+
+
 # ---- tasks -----------------------------------------------------------------------------------------------------------
 
 
+# Made once: to make one of these takes several times as long as to run it, and a turn runs each many times.
+_task = select(tasks).where(tasks.c.run_id == bindparam("run_id"), tasks.c.id == bindparam("id"))
+_task_locked = _task.with_for_update()
+_change_task = (
+    update(tasks).where(tasks.c.run_id == bindparam("its_run"), tasks.c.id == bindparam("its_id")).returning(tasks)
+)
+_move_task = _change_task.where(tasks.c.state == bindparam("its_state"), tasks.c.fence == bindparam("its_fence"))
+
+
+@cache
+def _tasks_among(dialect: str) -> Select[Any]:
+    mine = (tasks.c.run_id == bindparam("run_id"), within(dialect, tasks.c.id, "ids"))
+    return select(tasks).where(*mine).order_by(tasks.c.place)
+
+
 def find_task(connection: Connection, run_id: str, id: str) -> Row[Any] | None:
-    return connection.execute(select(tasks).where(tasks.c.run_id == run_id, tasks.c.id == id)).first()
+    return connection.execute(_task, {"run_id": run_id, "id": id}).first()
 
 
 def get_task(connection: Connection, run_id: str, id: str) -> Row[Any]:
@@ -84,8 +114,7 @@ def get_task(connection: Connection, run_id: str, id: str) -> Row[Any]:
 
 
 def lock_task(tx: Transaction, run_id: str, id: str) -> Row[Any]:
-    found = select(tasks).where(tasks.c.run_id == run_id, tasks.c.id == id).with_for_update()
-    row = tx.connection.execute(found).first()
+    row = tx.connection.execute(_task_locked, {"run_id": run_id, "id": id}).first()
     return get_task(tx.connection, run_id, id) if row is None else row
 
 
@@ -96,8 +125,9 @@ def all_tasks(connection: Connection, run_id: str) -> Sequence[Row[Any]]:
 
 def tasks_among(connection: Connection, run_id: str, ids: Collection[str]) -> Sequence[Row[Any]]:
     """Those of these ids, in graph order."""
-    mine = select(tasks).where(tasks.c.run_id == run_id, among(connection, tasks.c.id, sorted(ids)))
-    return connection.execute(mine.order_by(tasks.c.place)).all()
+    dialect = connection.dialect.name
+    given = {"run_id": run_id, "ids": as_parameter(dialect, sorted(ids))}
+    return connection.execute(_tasks_among(dialect), given).all()
 
 
 def lock_dependents(tx: Transaction, run_id: str, blocker: str) -> Sequence[Row[Any]]:
@@ -130,12 +160,11 @@ def move_task(
     """The task as it is then; a Conflict where it is not as it was read."""
     at = move(position_of(row), event, waiting_for)
     values = {"reason": None, **values, "state": at.state, "waiting_for": at.waiting_for, "changed_at": tx.now}
-    as_read = (tasks.c.state == row.state, tasks.c.fence == row.fence)
-    this = update(tasks).where(tasks.c.run_id == row.run_id, tasks.c.id == row.id, *as_read)
-    if tx.connection.execute(this.values(values)).rowcount != 1:
+    as_read = {"its_run": row.run_id, "its_id": row.id, "its_state": row.state, "its_fence": row.fence}
+    moved = tx.connection.execute(_move_task, {**as_read, **values}).first()
+    if moved is None:
         found = get_task(tx.connection, row.run_id, row.id)
         raise Conflict(f"{row.id} is {found.state} meanwhile", code="changed_meanwhile", found=found.state)
-    moved = get_task(tx.connection, row.run_id, row.id)
     tell(tx, moved, event)
     return moved
 
@@ -157,9 +186,8 @@ def tell(tx: Transaction, row: Row[Any], event: str) -> None:
 
 def change_task(tx: Transaction, row: Row[Any], **values: Any) -> Row[Any]:
     """Columns beside its state."""
-    this = update(tasks).where(tasks.c.run_id == row.run_id, tasks.c.id == row.id)
-    tx.connection.execute(this.values(changed_at=tx.now, **values))
-    return get_task(tx.connection, row.run_id, row.id)
+    this = {"its_run": row.run_id, "its_id": row.id}
+    return tx.connection.execute(_change_task, {**this, "changed_at": tx.now, **values}).one()
 
 
 def is_held(row: Row[Any] | None, fence: int) -> bool:

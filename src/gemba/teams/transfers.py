@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
-from sqlalchemy import Connection, Row, Table, func, select
+from sqlalchemy import Connection, Row, Table, bindparam, func, select
 
 from gemba import clock
 from gemba.store.database import Transaction
@@ -89,7 +89,7 @@ def transfers_of(loaded: Loaded) -> Iterator[Transfer]:
 
 def record_transfers(tx: Transaction, run_id: str, task: Row[Any], loaded: Loaded) -> int:
     """Record what an attempt is given; how many things are new of it."""
-    store.change_run(tx, run_id)  # its row is ours until the end, and with it the next number
+    store.touch_run(tx, run_id)  # its row is ours until the end, and with it the next number
     mine = (transfers.c.run_id == run_id, transfers.c.task_id == task.id)
     attempt = (transfers.c.version == task.version, transfers.c.attempt == task.attempt)
     columns = (transfers.c.channel, transfers.c.ref)
@@ -121,15 +121,26 @@ def record_transfers(tx: Transaction, run_id: str, task: Row[Any], loaded: Loade
 def artifacts_given(connection: Connection, run_id: str, task: Row[Any]) -> dict[str, str]:
     """The digests of the upstream artifacts that an attempt was given, by their names: what `artifacts.collect`
     compares with."""
-    mine = (transfers.c.run_id == run_id, transfers.c.task_id == task.id, transfers.c.channel == "artifact")
-    attempt = (transfers.c.version == task.version, transfers.c.attempt == task.attempt)
-    refs = connection.execute(select(transfers.c.ref).where(*mine, *attempt)).scalars().all()
+    given = {"run_id": run_id, "task_id": task.id, "version": task.version, "attempt": task.attempt}
+    refs = connection.execute(_artifacts_given, given).scalars().all()
+    if not refs:
+        return {}
     names = {ref.rpartition("@")[0] for ref in refs}
     columns = (artifacts.c.name, artifacts.c.version, artifacts.c.digest)
     there = (artifacts.c.run_id == run_id, among(connection, artifacts.c.name, sorted(names)))
     found = connection.execute(select(*columns).where(*there))
     digests = {f"{row.name}@{row.version}": row.digest for row in found}
     return {ref.rpartition("@")[0]: digests[ref] for ref in refs if ref in digests}
+
+
+# Made once: to make it takes several times as long as to run it.
+_artifacts_given = select(transfers.c.ref).where(
+    transfers.c.run_id == bindparam("run_id"),
+    transfers.c.task_id == bindparam("task_id"),
+    transfers.c.channel == "artifact",
+    transfers.c.version == bindparam("version"),
+    transfers.c.attempt == bindparam("attempt"),
+)
 
 
 # ---- who knows what --------------------------------------------------------------------------------------------------

@@ -71,6 +71,19 @@ class Before(NamedTuple):
     is_answered: bool = False
 
 
+class Read(NamedTuple):
+    """What the database knows before a turn: what came before, whether its dispatch goes on, the session that lives on
+    and where that works, the name of its worktree, its number, and what it is to know."""
+
+    since: Before
+    goes_on: bool
+    living: str | None
+    folder: str | None
+    tree: str
+    number: int
+    loaded: Loaded
+
+
 class Turns:
     """For one workspace and home."""
 
@@ -85,12 +98,13 @@ class Turns:
             run, row = store.get_run(connection, run_id), store.find_task(connection, run_id, task_id)
             if row is None or not store.is_held(row, fence) or row.state != TaskState.CLAIMED:
                 return
-            is_under_way = self._is_under_way(connection, row)
-            before = _before(connection, row)
-        if is_under_way:
+            last = attempts.latest(connection, run_id, task_id)
+            is_under_way = self._is_under_way(connection, row, last)
+            read = None if is_under_way else self._read(connection, run, row, last)
+        if read is None:
             self._database.change(partial(_adopt, row=row))
         else:
-            self._start(run, row, "started", before)
+            self._start(run, row, "started", read)
 
     def again(self, run_id: str, task_id: str, fence: int, words: str) -> None:
         """The next turn of a task that is at work: after a gate, or when its agent goes on. Without `words` it begins
@@ -99,28 +113,35 @@ class Turns:
             run, row = store.get_run(connection, run_id), store.find_task(connection, run_id, task_id)
             if row is None or not store.is_held(row, fence) or row.state != TaskState.RUNNING:
                 return
-            before = _before(connection, row)
-        self._start(run, row, None, before._replace(words=words or before.words))
+            read = self._read(connection, run, row, attempts.latest(connection, run_id, task_id))
+        before = read.since._replace(words=words or read.since.words)
+        self._start(run, row, None, read._replace(since=before))
 
-    def _is_under_way(self, connection: Connection, row: Row[Any]) -> bool:
+    def _is_under_way(self, connection: Connection, row: Row[Any], last: Row[Any] | None) -> bool:
         """Whether a turn was begun here that nobody concluded: whoever held the claim is gone, and its agent goes on
         or has ended since. Its work is not begun a second time."""
-        last = attempts.latest(connection, row.run_id, row.id)
         if last is None or last.outcome is not None or last.version != row.version:
             return False
         session = session_runs.find(connection, last.session_id)
         return session is not None and session.origin == self._database.surroundings["origin"]
 
-    def _start(self, run: Row[Any], row: Row[Any], event: str | None, since: Before) -> None:
-        with self._database.read() as connection:
-            goes_on = _goes_on(connection, row)
-            living = _living(connection, row, goes_on=goes_on)
-            loaded = load(connection, run.id, row)
+    def _read(self, connection: Connection, run: Row[Any], row: Row[Any], last: Row[Any] | None) -> Read:
+        goes_on = _goes_on(row, last)
+        living = _living(connection, row, goes_on=goes_on)
+        there = None if living is None else session_runs.find(connection, living)
+        number = 1 if last is None else last.number + 1
+        tree = self._tree(connection, row, last)
+        folder = None if there is None else there.folder
+        loaded = load(connection, run, row)
+        return Read(_before(connection, row, last), goes_on, living, folder, tree, number, loaded)
+
+    def _start(self, run: Row[Any], row: Row[Any], event: str | None, read: Read) -> None:
+        since, goes_on, living = read.since, read.goes_on, read.living
         if living is not None and since.is_answered:  # it reaches a session that lives by itself
             self._database.change(partial(self._go_on, row=row, event=event))
             return
-        folder = self._folder(run, row, living)
-        loaded = lay_down(loaded, Path(folder))
+        folder = read.folder or self._folder(run, row, read.tree)
+        loaded = lay_down(read.loaded, Path(folder))
         agent, role = self._agent(run, row), prompts.role_of(run, row.owner)
         notes = [*store.words_of(row), *([since.words] if since.words else [])]
         answered = [(each.text, each.reply_text) for each in since.answers]
@@ -130,34 +151,26 @@ class Turns:
         else:
             told = prompts.told(run, row, role, notes, answered) if not goes_on or living is None else since.words
         dispatch = None if goes_on else self._dispatch(run, row, role, agent, folder, loaded)
-        session = None if living is not None else self._session(run, row, agent, told)
+        session = None if living is not None else self._session(run, row, agent, told, read)
         before = None if run.branch is None or goes_on else take_snapshot(self._workspace)
         turn = Turn(dispatch, session, living, told, loaded, agent, before, tuple(each.id for each in since.answers))
         self._database.change(partial(self._begin, row=row, event=event, turn=turn))
 
-    def _folder(self, run: Row[Any], row: Row[Any], living: str | None) -> str:
-        """The task's own worktree, from what it left before or from where the team is; of a session that lives, where
-        that works."""
-        if living is not None:
-            with self._database.read() as connection:
-                there = session_runs.find(connection, living)
-            if there is not None and there.folder is not None:
-                return str(there.folder)
+    def _folder(self, run: Row[Any], row: Row[Any], tree: str) -> str:
+        """The task's own worktree, from what it left before or from where the team is."""
         base = row.commit_hash
         if base is None and run.branch is not None:
             base = (
                 git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
             )
-        made = worktree.make(self._workspace, self._tree(row), self._lives, base=base, into=run.branch)
+        made = worktree.make(self._workspace, tree, self._lives, base=base, into=run.branch)
         prepare_artifacts(made)
         return made.folder
 
-    def _tree(self, row: Row[Any]) -> str:
+    def _tree(self, connection: Connection, row: Row[Any], attempt: Row[Any] | None) -> str:
         """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its
         agent may live on."""
-        with self._database.read() as connection:
-            last = None if row.session_id is None else session_runs.find(connection, row.session_id)
-            attempt = attempts.latest(connection, row.run_id, row.id)
+        last = None if row.session_id is None else session_runs.find(connection, row.session_id)
         if last is None or attempt is None:
             return f"{row.run_id}.{row.id}"
         is_here = last.origin == self._database.surroundings["origin"]
@@ -185,17 +198,15 @@ class Turns:
         )
         return dispatching.prepare(self._database.surroundings, wanted)
 
-    def _session(self, run: Row[Any], row: Row[Any], agent: Agent, words: str) -> starting.Prepared:
-        with self._database.read() as connection:
-            number = attempts.count(connection, run.id, row.id) + 1
+    def _session(self, run: Row[Any], row: Row[Any], agent: Agent, words: str, read: Read) -> starting.Prepared:
         wanted = NewSession(
             agent=agent.name,
             task=words,
             title=one_line(f"{row.id}: {row.goal}", 200),
-            id=f"{run.id}.{row.id}.{number}",
+            id=f"{run.id}.{row.id}.{read.number}",
             bead_id=run.epic_id,
         )
-        return starting.prepare(self._database.surroundings, wanted)._replace(tree=self._tree(row))
+        return starting.prepare(self._database.surroundings, wanted)._replace(tree=read.tree)
 
     def _lives(self, session_id: str) -> bool:
         with self._database.read() as connection:
@@ -219,8 +230,8 @@ class Turns:
             self._tell_living(tx, session_id, dispatch, turn)
         else:
             session_id = self._want(tx, turn, turn.session, dispatch)
-        self._write_down(tx, now, event, session_id, dispatch, turn.before)
-        record_transfers(tx, row.run_id, store.get_task(tx.connection, row.run_id, row.id), turn.loaded)
+        began = self._write_down(tx, now, event, session_id, dispatch, turn.before)
+        record_transfers(tx, row.run_id, began, turn.loaded)
 
     def _go_on(self, tx: Transaction, *, row: Row[Any], event: str | None) -> None:
         """The session lives, and what it waited for is on its way to it."""
@@ -237,12 +248,13 @@ class Turns:
         session_id: str,
         dispatch: dispatches.Dispatch,
         before: Snapshot | None,
-    ) -> None:
+    ) -> Row[Any]:
         changes: dict[str, Any] = {"session_id": session_id, "dispatch_id": dispatch.id, "attempt": row.attempt + 1}
         changes["started_at"] = row.started_at or tx.now
         attempts.leave(tx, row, "released" if event else "next_turn")
         began = store.move_task(tx, row, event, **changes) if event else store.change_task(tx, row, **changes)
         attempts.begin(tx, began, session_id=session_id, dispatch_id=dispatch.id, turn=dispatch.turn, before=before)
+        return began
 
     def _dispatched(self, tx: Transaction, row: Row[Any], turn: Turn) -> dispatches.Dispatch:
         if turn.dispatch is not None:
@@ -299,9 +311,8 @@ def _plan_task(row: Row[Any]) -> PlanTask:
     return PlanTask(row.id, row.owner, row.goal, blockers, row.chain, row.inner_loop, store.options_of(row))
 
 
-def _goes_on(connection: Connection, row: Row[Any]) -> bool:
+def _goes_on(row: Row[Any], last: Row[Any] | None) -> bool:
     """Whether its dispatch has another turn: one of this version that is not complete, or did not pass its gate."""
-    last = attempts.latest(connection, row.run_id, row.id)
     is_same = last is not None and last.version == row.version and last.outcome not in attempts.BROUGHT_IN
     return row.dispatch_id is not None and is_same
 
@@ -318,8 +329,7 @@ def _living(connection: Connection, row: Row[Any], *, goes_on: bool) -> str | No
     return typable(connection, other.session_id) if other.chain == row.chain else None
 
 
-def _before(connection: Connection, row: Row[Any]) -> Before:
-    last = attempts.latest(connection, row.run_id, row.id)
+def _before(connection: Connection, row: Row[Any], last: Row[Any] | None) -> Before:
     if last is None or row.dispatch_id is None or last.version != row.version:
         return Before()
     turn = dispatches.get(connection, row.dispatch_id).turn

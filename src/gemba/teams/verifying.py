@@ -3,26 +3,27 @@
     running → verifying: saved as a commit → measured → judged, which is kept with the attempt
             → sent back, given up, or merged into the run's branch → done, with all that follows for other tasks
 
-A verdict that is kept is not made anew after a kill, and all else can be repeated. Blocking; called where turns are
-concluded.
+A verdict that is kept is not made anew after a kill, and all else can be repeated. Where nothing is merged, the task is
+done in the transaction that keeps it. Blocking; called where turns are concluded.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from gemba.errors import Conflict
 from gemba.handoff.handoffs import Handoff, view
 from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, branches, deciding, graph, looking, reviewing, store
 from gemba.teams.baseline import Baseline
-from gemba.teams.bringing_in import BringingIn
+from gemba.teams.bringing_in import BringingIn, Keep
 from gemba.teams.deciding import ACCEPT, RETRY, REVISE, SKIP, Claim
-from gemba.teams.gates import judge
+from gemba.teams.gates import Review, judge
 from gemba.teams.handed_in import Work, read_work, told_before
 from gemba.teams.judged import Judged, kept
 from gemba.teams.loading import current_artifacts
@@ -47,20 +48,29 @@ class Verifying:
         self._bringing_in = bringing_in
         self._baseline = Baseline(workspace)
 
-    def verify(self, run_id: str, task_id: str, fence: int) -> None:
+    def verify(self, run_id: str, task_id: str, fence: int, *, submitted: bool = False) -> list[Claim]:
+        """What was claimed with the end of the task, if this ends it. `submitted`: it was just moved here."""
         claim = (run_id, task_id, fence)
-        if not self._database.change(partial(_submit, claim=claim)):
-            return
+        if not submitted and not self._database.change(partial(_submit, claim=claim)):
+            return []
         with self._database.read() as connection:
             work = read_work(connection, str(self._workspace), run_id, task_id)
+            others = _read_others(connection, work)
         commit = self._save(work)
-        judged = self._judged(claim, work, commit)
-        if judged is None:
-            return
+        if work.attempt.gate is not None:  # kept with what follows from it
+            judged, keep = kept(work.attempt), _as_it_is
+        elif others.missing:
+            self._database.change(partial(_have_reviewed, claim=claim, commit=commit, names=others.missing))
+            return []
+        else:
+            judged = self._judge(work, commit, others)
+            keep = partial(_keep, judged=judged, commit=commit, work=work)
+        if judged.gate.outcome in ("passed", "passed_with_warnings"):
+            return self._bringing_in.bring_in(claim, work, judged.gate, commit, keep)
+        self._database.change(partial(_keep_alone, claim=claim, keep=keep))
         if judged.gate.outcome == "sent_back":
             self._turns.again(*claim, judged.words)
-        elif judged.gate.outcome in ("passed", "passed_with_warnings"):
-            self._bringing_in.bring_in(claim, work, judged.gate, commit)
+        return []
 
     def _save(self, work: Work) -> str | None:
         if work.run.branch is None:
@@ -70,29 +80,14 @@ class Verifying:
             raise Conflict(told, code="worktree_gone", found=work.task.id)
         return branches.save_work(work.tree, work.words).commit
 
-    def _judged(self, claim: Claim, work: Work, commit: str | None) -> Judged | None:
-        """The verdict on this attempt: the one that is kept, or a new one, kept with what follows from it. None while
-        somebody else has to look at the work first."""
-        if work.attempt.gate is not None:
-            return kept(work.attempt)
-        with self._database.read() as connection:
-            names = reviewing.missing(connection, work.run, work.task, work.attempt)
-            theirs = reviewing.review_for_gate(connection, work.run, work.task, work.attempt)
-        if names:
-            self._database.change(partial(_have_reviewed, claim=claim, commit=commit, names=names))
-            return None
-        submitted = self._look(work, commit)
-        checks, reviewed = measure(submitted), theirs or review(submitted)
+    def _judge(self, work: Work, commit: str | None, others: Others) -> Judged:
+        submitted = self._look(work, commit, others)
+        checks, reviewed = measure(submitted), others.review or review(submitted)
         gate = judge(checks, reviewed, author=work.task.owner, attempt=work.task.judged + 1)
-        judged = Judged(gate, tuple(checks), reviewed)
-        self._database.change(partial(_keep, claim=claim, judged=judged, commit=commit, work=work))
-        return judged
+        return Judged(gate, tuple(checks), reviewed)
 
-    def _look(self, work: Work, commit: str | None) -> Submitted:
+    def _look(self, work: Work, commit: str | None, others: Others) -> Submitted:
         options = store.options_of(work.task)
-        with self._database.read() as connection:
-            ids, names = _named(connection, work.run.id)
-            told = told_before(connection, work)
         handoff: Handoff | None = None if work.handoff is None else view(work.handoff)
         task = looking.Task(
             id=work.task.id,
@@ -104,9 +99,9 @@ class Verifying:
             acceptance=options.acceptance,
             world=() if handoff is None else tuple(handoff.checks),
             upstream=work.given,
-            tasks=ids,
-            names=names,
-            told=told,
+            tasks=others.tasks,
+            names=others.names,
+            told=others.told,
         )
         workspace = None if work.tree is None else self._workspace
         commands = store.settings_of(work.run).commands
@@ -116,10 +111,23 @@ class Verifying:
         return self._baseline.excuse(found, work.run.base, commands)
 
 
-def _named(connection: Connection, run_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ids of a run's tasks, and the names of its artifacts."""
-    ids = connection.execute(select(tasks.c.id).where(tasks.c.run_id == run_id)).scalars().all()
-    return tuple(ids), tuple(row.name for row in current_artifacts(connection, run_id))
+class Others(NamedTuple):
+    """What others have to do with a task's work: who has not reviewed it yet, what the run's own reviewer says, the ids
+    of the run's tasks, the names of its artifacts; and what the task's own turns before told of."""
+
+    missing: list[str]
+    review: Review | None
+    tasks: tuple[str, ...]
+    names: tuple[str, ...]
+    told: tuple[str, ...]
+
+
+def _read_others(connection: Connection, work: Work) -> Others:
+    asked = (connection, work.run, work.task, work.attempt)
+    ids = connection.execute(select(tasks.c.id).where(tasks.c.run_id == work.run.id)).scalars().all()
+    names = tuple(row.name for row in current_artifacts(connection, work.run.id))
+    missing, theirs = reviewing.missing(*asked), reviewing.review_for_gate(*asked)
+    return Others(missing, theirs, tuple(ids), names, told_before(connection, work))
 
 
 def _submit(tx: Transaction, *, claim: Claim) -> bool:
@@ -137,10 +145,18 @@ def _have_reviewed(tx: Transaction, *, claim: Claim, commit: str | None, names: 
         reviewing.ask_for(tx, claim=claim, names=names)
 
 
-def _keep(tx: Transaction, *, claim: Claim, judged: Judged, commit: str | None, work: Work) -> None:
+def _as_it_is(_tx: Transaction, row: Row[Any]) -> Row[Any]:
+    return row
+
+
+def _keep_alone(tx: Transaction, *, claim: Claim, keep: Keep) -> None:
     row = deciding.held(tx, claim)
-    if row is None or row.state != TaskState.VERIFYING:
-        return
+    if row is not None and row.state == TaskState.VERIFYING:
+        keep(tx, row)
+
+
+def _keep(tx: Transaction, row: Row[Any], *, judged: Judged, commit: str | None, work: Work) -> Row[Any]:
+    """The verdict, with what follows from one that does not pass; the task as it is then."""
     gate, handoff_id = judged.gate, None if work.handoff is None else work.handoff.id
     attempts.change_latest(tx, row, **judged._asdict(), handoff_id=handoff_id)
     kept = {"gate": msgspec.json.encode(gate).decode(), "score": gate.score, "judged": row.judged + 1}
@@ -151,4 +167,5 @@ def _keep(tx: Transaction, *, claim: Claim, judged: Judged, commit: str | None, 
     if gate.outcome == "given_up":
         keep_artifacts(tx, row.run_id, row, work.collect().artifacts)  # whoever decides wants to read them
         words = given_up(row.id, [each.id for each in graph.behind(tx, row)], *judged)
-        deciding.ask(tx, row, f"{row.id} does not pass its gate", words, (ACCEPT, RETRY, REVISE, SKIP))
+        row = deciding.ask(tx, row, f"{row.id} does not pass its gate", words, (ACCEPT, RETRY, REVISE, SKIP))
+    return row

@@ -48,6 +48,11 @@ def list_runs(
     return shown, page.total, page.next
 
 
+def waiting_runs(connection: Connection, workspace: str, state: RunState) -> rows.Waiting:
+    """How many runs are in a state in which they wait for a person."""
+    return rows.waiting(connection, runs.c.created_at, runs.c.workspace == workspace, runs.c.state == state)
+
+
 def view_run(connection: Connection, id: str) -> RunView:
     run = store.get_run(connection, id)
     found = store.all_tasks(connection, id)

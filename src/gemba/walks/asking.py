@@ -26,7 +26,7 @@ from gemba.walks.walk import AskPerspectives, ItemStatus, SourceKind
 _NOTHING_TO_SEE: Final = (SourceKind.TOPIC, SourceKind.TEAM_TASK)  # of which personas are told nothing
 
 
-def ask(tx: Transaction, body: AskPerspectives, *, id: str) -> PerspectivesAsked:
+def ask_on_walk(tx: Transaction, body: AskPerspectives, *, id: str) -> PerspectivesAsked:
     store.locked(tx, id)
     row = _meant(tx, id, body.item)
     asked = ask_perspectives(tx, row.ref)
@@ -71,7 +71,7 @@ def expert_of(database: Database) -> Expert:
 ACTIONS = (
     Action(
         "/api/walks/{id}/perspectives",
-        ask,
+        ask_on_walk,
         AskPerspectives,
         PerspectivesAsked,
         "Ask every persona that would say something of an item for one comment",

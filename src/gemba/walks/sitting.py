@@ -184,12 +184,12 @@ def _answerer(tx: Transaction, walk: Row[Any], message: str) -> tuple[consulting
 # ---- consults --------------------------------------------------------------------------------------------------------
 
 
-def consult(tx: Transaction, body: WalkConsult, *, id: str) -> ConsultSummary:
+def consult_on_walk(tx: Transaction, body: WalkConsult, *, id: str) -> ConsultSummary:
     store.locked(tx, id)
     row = _on_the_table(tx, id, body.item)
     given = body.raw_input or _input(tx, body.skill_id, id, None if row is None else row.ref)
-    wanted = {"persona_id": body.persona_id, "skill_id": body.skill_id, "guidance": body.guidance or None}
-    made = consulting.prepare(tx.surroundings, NewConsult(raw_input=given, **wanted))
+    wanted = NewConsult(persona_id=body.persona_id, skill_id=body.skill_id, raw_input=given, guidance=body.guidance)
+    made = consulting.prepare(tx.surroundings, wanted)
     begun = consulting.begin_consult(tx, made)
     item_id = None if row is None else row.id
     store.say(tx, id, "walk", tx.actor, f"Asked {made.persona.name}: {made.skill.name}", item_id, begun.id)
@@ -227,7 +227,7 @@ ACTIONS = (
     Action(f"{_WALK}/turn", take_turn, TakeTurn, WalkDetail, "Say something, or go to the next"),
     Action(
         f"{_WALK}/consult",
-        consult,
+        consult_on_walk,
         WalkConsult,
         ConsultSummary,
         "Ask a persona inside of a walk",

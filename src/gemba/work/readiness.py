@@ -181,8 +181,7 @@ def ready_items(
 ) -> ReadyPage:
     """What is ready: what the operator ordered first, then by priority and age."""
     ready = and_(items.c.standing, unclaimed(now), *chosen)
-    counted = select(items.c.id).where(ready).limit(MOST_COUNTED + 1).subquery()
-    total: int = connection.execute(select(func.count()).select_from(counted)).scalar_one()
+    total, more = _counted(connection, ready)
     key = (items.c.place, items.c.priority, items.c.created_at, items.c.id)
     query = select(*COLUMNS).where(ready).order_by(*key).limit(limit + 1)
     if after is not None:
@@ -192,10 +191,21 @@ def ready_items(
     last = page[-1] if len(found) > limit else None
     return ReadyPage(
         [view_row(row, now) for row in page],
-        min(total, MOST_COUNTED),
-        total > MOST_COUNTED,
+        total,
+        more,
         None if last is None else (last.place, last.priority, last.created_at, last.id),
     )
+
+
+def count_ready(connection: Connection, now: int) -> tuple[int, bool]:
+    """How many are ready, and whether there are more than that."""
+    return _counted(connection, and_(items.c.standing, unclaimed(now)))
+
+
+def _counted(connection: Connection, ready: ColumnElement[bool]) -> tuple[int, bool]:
+    counted = select(items.c.id).where(ready).limit(MOST_COUNTED + 1).subquery()
+    total: int = connection.execute(select(func.count()).select_from(counted)).scalar_one()
+    return min(total, MOST_COUNTED), total > MOST_COUNTED
 
 
 def unready_items(connection: Connection, now: int, limit: int) -> list[Row[Any]]:

@@ -57,10 +57,12 @@ class Ground(NamedTuple):
     names: dict[str, Named]
 
 
-def read_ground(connection: Connection, sessions: Sequence[AtWork], now: int, held: Sequence[Gate] = ()) -> Ground:
-    """`held`: why nothing is begun at this moment, whatever it is."""
-    ready = _ready(connection)
-    page, more = ready[:MOST_READY], len(ready) > MOST_READY
+def read_ground(
+    connection: Connection, sessions: Sequence[AtWork], now: int, held: Sequence[Gate] = (), most: int = MOST_READY
+) -> Ground:
+    """`held`: why nothing is begun at this moment, whatever it is. Of what is ready the first `most` are considered."""
+    ready = _ready(connection, most)
+    page, more = ready[:most], len(ready) > most
     had = _had(connection, sessions)
     epics = _epics(connection, [*page, *had.values()])
     running = _running(connection, sessions, now)
@@ -71,10 +73,10 @@ def read_ground(connection: Connection, sessions: Sequence[AtWork], now: int, he
     )
 
 
-def _ready(connection: Connection) -> list[Row[Any]]:
+def _ready(connection: Connection, most: int) -> list[Row[Any]]:
     """All that nothing but a claim keeps from being ready."""
     usual = (items.c.place, items.c.priority, items.c.created_at, items.c.id)
-    return list(connection.execute(select(*_FACTS).where(items.c.standing).order_by(*usual).limit(MOST_READY + 1)))
+    return list(connection.execute(select(*_FACTS).where(items.c.standing).order_by(*usual).limit(most + 1)))
 
 
 def _candidates(

@@ -27,6 +27,18 @@ export function consultQuery(id: string) {
   });
 }
 
+/** What personas said of one thing, newest first. */
+export const PERSPECTIVES = [...CONSULTS, "perspectives"] as const;
+
+export function perspectivesQuery(ref: string) {
+  return queryOptions({
+    queryKey: [...PERSPECTIVES, ref],
+    queryFn: async ({ signal }) => payload(await api.GET("/api/perspectives", { params: { query: { ref } }, signal })),
+    gcTime: KEPT,
+    staleTime: 0,
+  });
+}
+
 /** The board as epic_order is given it, at this moment. */
 export const orderInputQuery = queryOptions({
   queryKey: [...CONSULTS, "input"],

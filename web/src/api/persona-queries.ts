@@ -7,7 +7,10 @@ import type { Phase, ProjectPhase } from "./types";
 export const PERSONAS = ["personas"] as const;
 /** The phase, and what follows from it. */
 export const PHASES = ["phases"] as const;
+/** How past rankings fared. */
+export const RECORD = ["track-record"] as const;
 const KEPT = 60_000;
+const RANKINGS = 500;
 const HOLDS = 50;
 
 export const personasQuery = queryOptions({
@@ -34,6 +37,17 @@ export function personaFiguresQuery(days: number | null) {
       const query = days === null ? {} : { days };
       return payload(await api.GET("/api/insights/personas", { params: { query }, signal }));
     },
+    gcTime: KEPT,
+    placeholderData: (before) => before,
+  });
+}
+
+/** How rankings of the last days fared: consults make it out of date, and so does work that is finished. */
+export function trackRecordQuery(days: number) {
+  return queryOptions({
+    queryKey: [...RECORD, days],
+    queryFn: async ({ signal }) =>
+      payload(await api.GET("/api/personas/track-record", { params: { query: { days, limit: RANKINGS } }, signal })),
     gcTime: KEPT,
     placeholderData: (before) => before,
   });

@@ -875,6 +875,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Work, sessions, team runs, sprints, escalations, consults and personas by words of their ids and titles */
+        get: operations["find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/floor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The floor: what needs the operator, what runs, what is next, what it cost */
+        get: operations["floor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/handoff/schema.json": {
         parameters: {
             query?: never;
@@ -968,7 +1002,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last days: usage, dispatches, asks, times to answer, minutes that agents were blocked */
+        /** The last days: usage and its cost, dispatches, asks, times to see and to answer, blocked minutes */
         get: operations["insights"];
         put?: never;
         post?: never;
@@ -1434,6 +1468,58 @@ export interface paths {
         /** Where an agent works, and what is only there: files that are not committed, commits that are not merged */
         get: operations["session_worktree"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the settings say, each with its file and line, and what is wrong with them */
+        get: operations["settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What is wrong with a text of a settings file, and what would change with it; nothing is saved */
+        post: operations["check_settings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/settings/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A settings file's text */
+        get: operations["settings_text"];
+        /** Save a settings file, unless it was changed since it was read */
+        put: operations["save_settings"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2137,7 +2223,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ask a persona inside of a walk */
-        post: operations["consult"];
+        post: operations["consult_on_walk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2205,7 +2291,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ask every persona that would say something of an item for one comment */
-        post: operations["ask"];
+        post: operations["ask_on_walk"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3331,6 +3417,23 @@ export interface components {
             problem: string | null;
         };
         /**
+         * CheckSettings
+         * @description A text that a file may get.
+         */
+        CheckSettings: {
+            file: string;
+            text: string;
+        };
+        /**
+         * CheckedSettings
+         * @description What is to be said of a text, and what would change with it. `digest` is of the file as it is now.
+         */
+        CheckedSettings: {
+            findings: components["schemas"]["SettingsFinding"][];
+            changes: components["schemas"]["SettingsChange"][];
+            digest: string;
+        };
+        /**
          * Choice
          * @description An item that a session may do, at its place.
          */
@@ -3613,6 +3716,17 @@ export interface components {
             message: string;
         };
         /**
+         * CostShares
+         * @description The most costly first, by dollars and then by tokens. `rest` is what `more` others took together, `none` what was
+         *         of none; all of it adds up to the total of the days.
+         */
+        CostShares: {
+            rows: components["schemas"]["UsageRow"][];
+            more: number;
+            rest: components["schemas"]["UsageRow"] | null;
+            none: components["schemas"]["UsageRow"] | null;
+        };
+        /**
          * CreateItem
          * @description A new item, with the relations that it has from the first.
          */
@@ -3620,6 +3734,14 @@ export interface components {
             item: components["schemas"]["NewItem"];
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
+        };
+        /**
+         * DayTokens
+         * @description What one day (UTC) took.
+         */
+        DayTokens: {
+            day: string;
+            tokens: number;
         };
         /**
          * Decide
@@ -3657,7 +3779,7 @@ export interface components {
         Delivery: "delivered" | "none" | "pending" | "undelivered";
         /**
          * Diagnosis
-         * @description Every check, and the worst of them.
+         * @description Every check, and the worst of them; `demo`: agents of `gemba demo` live in the workspace.
          */
         Diagnosis: {
             /** @enum {unknown} */
@@ -3671,6 +3793,8 @@ export interface components {
             started_at: string | null;
             /** @default [] */
             executors?: components["schemas"]["Executor"][];
+            /** @default false */
+            demo?: boolean;
         };
         /**
          * Dimension
@@ -3917,6 +4041,136 @@ export interface components {
             lease_seconds?: number;
         };
         /**
+         * Floor
+         * @description The whole floor at one moment. `untouched`: no agent was heard of, and no work filed, ever.
+         */
+        Floor: {
+            needs: components["schemas"]["FloorNeeds"];
+            running: components["schemas"]["FloorSessions"];
+            teams: components["schemas"]["FloorRuns"];
+            ready: components["schemas"]["FloorReady"];
+            cost: components["schemas"]["FloorCost"];
+            phase: components["schemas"]["ProjectPhase"];
+            untouched: boolean;
+            as_of: number;
+        };
+        /**
+         * FloorAdvisors
+         * @description What all personas together spend today, in dollars.
+         */
+        FloorAdvisors: {
+            spent_dollars: number;
+            reserved_dollars: number;
+            day_dollars: number;
+        };
+        /**
+         * FloorCost
+         * @description What was used against what may be: today's turns, the last days' tokens (the oldest first), the sprint that runs,
+         *         the day's caps of personas, the hour's caps of the workspace.
+         */
+        FloorCost: {
+            today: components["schemas"]["UsageRow"] | null;
+            days: components["schemas"]["DayTokens"][];
+            sprint: components["schemas"]["Sprint"] | null;
+            advisors: components["schemas"]["FloorAdvisors"];
+            rates: components["schemas"]["HourlyRate"][];
+        };
+        /**
+         * FloorItem
+         * @description What should be done at this place, and why.
+         */
+        FloorItem: {
+            id: string;
+            title: string;
+            kind: components["schemas"]["Kind"];
+            priority: number;
+            rank: number;
+            score: number;
+            reasons: string[];
+        };
+        /**
+         * FloorNeeds
+         * @description What wants the operator. `approvals` and `proposed`, answers to which a second person has to agree, are among the
+         *         `blocking` and `advisory` ones. `memories` are suggested by agents, `advice` are consults with lines to apply of
+         *         which none was, `plans` team runs that wait for their start. `total` counts each once.
+         */
+        FloorNeeds: {
+            total: number;
+            blocking: components["schemas"]["FloorWaiting"];
+            advisory: components["schemas"]["FloorWaiting"];
+            approvals: components["schemas"]["FloorWaiting"];
+            proposed: components["schemas"]["FloorWaiting"];
+            undelivered: components["schemas"]["FloorWaiting"];
+            memories: components["schemas"]["FloorWaiting"];
+            advice: components["schemas"]["FloorWaiting"];
+            plans: components["schemas"]["FloorWaiting"];
+            snoozed: number;
+        };
+        /**
+         * FloorReady
+         * @description What is ready: the best for whoever is free, of the first that are. `more` says that there is more than `total`
+         *         counts, `holds` why nothing is begun, and `auto` whether it is given to agents without a person.
+         */
+        FloorReady: {
+            items: components["schemas"]["FloorItem"][];
+            total: number;
+            more: boolean;
+            holds: components["schemas"]["DispatchHold"][];
+            auto: boolean;
+        };
+        /**
+         * FloorRuns
+         * @description Team runs that are not over, newest first.
+         */
+        FloorRuns: {
+            runs: components["schemas"]["RunSummary"][];
+            total: number;
+        };
+        /**
+         * FloorSessions
+         * @description The sessions that run: the first few, and how many there are. `failed` were heard of within a day; `items` has
+         *         the titles of what they say they work on, by id.
+         */
+        FloorSessions: {
+            sessions: components["schemas"]["SessionView"][];
+            total: number;
+            needs_you: number;
+            failed: number;
+            items: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * FloorWaiting
+         * @description How many wait, since when the oldest does, and its id.
+         */
+        FloorWaiting: {
+            many: number;
+            oldest_at: string | null;
+            oldest_id: string | null;
+        };
+        /**
+         * Found
+         * @description One thing that was found. `detail` is the kind of an item, the type of a session's agent, who asked an
+         *         escalation, who is asked in a consult, the epic of a team run, the role of a persona.
+         */
+        Found: {
+            kind: components["schemas"]["Noun"];
+            id: string;
+            title: string;
+            state: string;
+            detail: string | null;
+            at: string | null;
+        };
+        /**
+         * FoundList
+         * @description By kind, the best fit first within each.
+         */
+        FoundList: {
+            q: string;
+            found: components["schemas"]["Found"][];
+        };
+        /**
          * Framing
          * @description What the project manager says of an item: the topic in a sentence, the source in short, one to three actions.
          */
@@ -4143,6 +4397,16 @@ export interface components {
          */
         HoldState: "fixed" | "held" | "lapsed" | "overridden" | "used";
         /**
+         * HourlyRate
+         * @description What was taken within the hour, of a cap that the settings have.
+         */
+        HourlyRate: {
+            /** @enum {unknown} */
+            name: "tokens_per_hour" | "turns_per_hour";
+            taken: number;
+            most: number;
+        };
+        /**
          * ImportItems
          * @description Issues in the shape of the `bd` tracker, and by issue the dependencies that stand apart from them.
          *
@@ -4210,25 +4474,56 @@ export interface components {
         InputState: "not_typed" | "read" | "typed" | "typing" | "waiting";
         /**
          * InsightDay
-         * @description One day (UTC). Times are in seconds, and null where nothing was answered.
+         * @description One day (UTC).
          */
         InsightDay: {
-            day: string;
             tokens: number;
             turns: number;
+            unpriced: number;
+            cost_usd_micros: number | null;
             dispatched: number;
             asked: number;
+            seen: number;
             answered: number;
+            by_default: number;
+            to_see_p50: number | null;
+            to_see_p90: number | null;
+            to_answer_p50: number | null;
+            to_answer_p90: number | null;
+            blocked_minutes: number;
+            day: string;
+        };
+        /**
+         * InsightFigures
+         * @description Times are in seconds, and null where nothing was seen or answered. A cost is null where no turn told one, and
+         *         short of the whole where some did not: `unpriced` is how many.
+         */
+        InsightFigures: {
+            tokens: number;
+            turns: number;
+            unpriced: number;
+            cost_usd_micros: number | null;
+            dispatched: number;
+            asked: number;
+            seen: number;
+            answered: number;
+            by_default: number;
+            to_see_p50: number | null;
+            to_see_p90: number | null;
             to_answer_p50: number | null;
             to_answer_p90: number | null;
             blocked_minutes: number;
         };
         /**
          * Insights
-         * @description Every day of the range, the oldest first, also those on which nothing happened.
+         * @description Every day of the range, the oldest first, also those on which nothing happened; all of it together; and who or
+         *         what the cost was for.
          */
         Insights: {
             days: components["schemas"]["InsightDay"][];
+            total: components["schemas"]["InsightFigures"];
+            epics: components["schemas"]["CostShares"];
+            personas: components["schemas"]["CostShares"];
             as_of: number;
         };
         /**
@@ -4726,6 +5021,12 @@ export interface components {
          * @description A body without fields.
          */
         Nothing: Record<string, never>;
+        /**
+         * Noun
+         * @description What can be found, in the order in which it is told.
+         * @enum {unknown}
+         */
+        Noun: "consult" | "escalation" | "item" | "persona" | "session" | "sprint" | "team";
         /**
          * Offer
          * @description What may be done now, and is left to a person: to close an item whose children are all finished.
@@ -5612,6 +5913,22 @@ export interface components {
             cost_usd: number | null;
         };
         /**
+         * SaveSettings
+         * @description The whole text of a file, and the digest of the one that it goes in the place of.
+         */
+        SaveSettings: {
+            text: string;
+            digest: string;
+        };
+        /**
+         * SavedSettings
+         * @description The file as it is now, and whether that is another text than before.
+         */
+        SavedSettings: {
+            file: components["schemas"]["SettingsFileView"];
+            changed: boolean;
+        };
+        /**
          * Scope
          * @description `[scope]`: the whole project, one repository of it, or the one that a request names.
          */
@@ -5733,6 +6050,72 @@ export interface components {
         SessionWorktree: {
             session_id: string;
             worktree: components["schemas"]["WorktreeView"] | null;
+        };
+        /**
+         * Setting
+         * @description One setting. Without a `line` no file says it: it has its default, or is as shipped.
+         */
+        Setting: {
+            /** @enum {unknown} */
+            part: "agents" | "approvals" | "budgets" | "channels" | "context" | "modes" | "policies" | "server" | "teams";
+            name: string;
+            value: string;
+            file: string;
+            line: number | null;
+        };
+        /**
+         * SettingsChange
+         * @description One setting that would be another one; without `before` it is new, without `after` it is gone.
+         */
+        SettingsChange: {
+            name: string;
+            before: string | null;
+            after: string | null;
+        };
+        /**
+         * SettingsFileView
+         * @description A file as it is now. `digest` names what it says; it is empty where there is no file. `counts` is when a change
+         *         of it does.
+         */
+        SettingsFileView: {
+            name: string;
+            path: string;
+            about: string;
+            /** @enum {unknown} */
+            counts: "at_once" | "next_start";
+            digest: string;
+            findings: components["schemas"]["SettingsFinding"][];
+        };
+        /**
+         * SettingsFinding
+         * @description What is to be said of a line of a file. An `error` keeps the file from being used, a `note` does not.
+         */
+        SettingsFinding: {
+            line: number;
+            message: string;
+            /** @enum {unknown} */
+            severity: "error" | "note";
+        };
+        /**
+         * SettingsText
+         * @description A file's text, for whoever edits it.
+         */
+        SettingsText: {
+            file: components["schemas"]["SettingsFileView"];
+            text: string;
+        };
+        /**
+         * SettingsView
+         * @description Every file and what it says. `waiting` has the names of those settings that a server has from its start and the
+         *         file says otherwise by now, with what the server runs with. `may_edit`: whether who asks may see and save texts.
+         */
+        SettingsView: {
+            files: components["schemas"]["SettingsFileView"][];
+            said: components["schemas"]["Setting"][];
+            waiting: {
+                [key: string]: string;
+            };
+            may_edit: boolean;
         };
         /**
          * SkillFinding
@@ -9245,6 +9628,85 @@ export interface operations {
             };
         };
     };
+    find: {
+        parameters: {
+            query?: {
+                q?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundList"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    floor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Floor"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     handoff_schema: {
         parameters: {
             query?: never;
@@ -9874,6 +10336,7 @@ export interface operations {
             query?: {
                 persona_id?: string;
                 limit?: number;
+                days?: number;
             };
             header?: never;
             path?: never;
@@ -10832,6 +11295,176 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionWorktree"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsView"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_settings: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckSettings"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckedSettings"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settings_text: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsText"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_settings: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveSettings"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSettings"];
                 };
             };
             /** @description Refused */
@@ -12896,7 +13529,7 @@ export interface operations {
             };
         };
     };
-    consult: {
+    consult_on_walk: {
         parameters: {
             query?: never;
             header: {
@@ -13085,7 +13718,7 @@ export interface operations {
             };
         };
     };
-    ask: {
+    ask_on_walk: {
         parameters: {
             query?: never;
             header: {

@@ -6,7 +6,6 @@ import { currentToken, onTokenChange } from "../api/token";
 import { AnsweredScreen } from "../answered/AnsweredScreen";
 import { ApprovalsScreen } from "../approvals/ApprovalsScreen";
 import { AssumptionsScreen } from "../assumptions/AssumptionsScreen";
-import { AttentionScreen } from "../attention/AttentionScreen";
 import { DispatchesScreen } from "../handoffs/DispatchesScreen";
 import { DispatchScreen } from "../handoffs/DispatchScreen";
 import { HandoffScreen } from "../handoffs/HandoffScreen";
@@ -38,6 +37,7 @@ const PersonaInsightsScreen = lazyScreen(
 );
 
 const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode> = {
+  floor: lazyScreen("Floor", async () => (await import("../floor/FloorScreen")).FloorScreen),
   inbox: InboxScreen,
   sessions: SessionsScreen,
   coach: CoachScreen,
@@ -49,6 +49,7 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   memory: MemoryScreen,
   board: BoardScreen,
   teams: lazyScreen("Teams", async () => (await import("../teams/TeamsScreen")).TeamsScreen),
+  walks: lazyScreen("Walk", async () => (await import("../walk/WalksScreen")).WalksScreen),
   refine: RefineScreen,
   sprints: lazyScreen("Sprints", async () => (await import("../sprints/SprintsScreen")).SprintsScreen),
   insights: lazyScreen("Insights", async () => (await import("../insights/InsightsScreen")).InsightsScreen),
@@ -57,7 +58,8 @@ const SCREENS: Record<RouteName | WithinName, (props: object) => React.ReactNode
   context: ContextScreen,
   rules: RulesScreen,
   policies: PoliciesScreen,
-  attention: AttentionScreen,
+  attention: lazyScreen("Attention", async () => (await import("../attention/AttentionScreen")).AttentionScreen),
+  settings: lazyScreen("Settings", async () => (await import("../settings/SettingsScreen")).SettingsScreen),
   health: HealthScreen,
 };
 
@@ -69,6 +71,7 @@ const ONE_OF: Record<OneOfName, (props: { id: string; part?: string }) => React.
   consult: ConsultScreen,
   item: ItemScreen,
   team: lazyScreen("Team run", async () => (await import("../teams/TeamScreen")).TeamScreen),
+  walk: lazyScreen("Walk", async () => (await import("../walk/WalkScreen")).WalkScreen),
   sprint: lazyScreen("Sprint", async () => (await import("../sprints/SprintScreen")).SprintScreen),
 };
 
@@ -76,7 +79,7 @@ function NoSuchScreen() {
   return (
     <EmptyState title="There is nothing at this address">
       <p>
-        <a {...linkTo("inbox")}>Go to the inbox</a>
+        <a {...linkTo("floor")}>Go to the floor</a>
       </p>
     </EmptyState>
   );

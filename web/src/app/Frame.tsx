@@ -4,8 +4,12 @@ import { useState, type ReactNode } from "react";
 import { isActive } from "../api/escalation-list";
 import { doctorQuery, unresolvedQuery, waitingMemoriesQuery } from "../api/queries";
 import { useUnseenAssumptions } from "../assumptions/unseen";
+import { GuidePlace } from "../demo/GuidePlace";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
+import { Kbd } from "../ui/Kbd";
+import { PaletteSide } from "../palette/PaletteSide";
+import { useRecent } from "../palette/useRecent";
 import { PhaseBadge } from "../personas/PhaseBadge";
 import { PmSide, QUESTION } from "../pm/PmSide";
 import { UndoToast } from "../undo/UndoToast";
@@ -13,6 +17,7 @@ import { ConnectionBanner, ConnectionState } from "./ConnectionState";
 import { KeyboardHelp } from "./KeyboardHelp";
 import { Mark } from "./Mark";
 import { Navigation, type Badge } from "./Navigation";
+import { PALETTE_KEYS, PALETTE_SHORTCUT } from "./palette-key";
 import { linkTo, type Place, type RouteName } from "./routes";
 import { ThemeSwitch } from "./ThemeSwitch";
 import { useAttention } from "./useAttention";
@@ -21,16 +26,19 @@ import { useGlobalKeys } from "./useGlobalKeys";
 export function Frame({ place, children }: { place: Place; children: ReactNode }) {
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [panelIsOpen, setPanelIsOpen] = useState(false);
+  const [paletteIsOpen, setPaletteIsOpen] = useState(false);
   const inbox = useQuery(unresolvedQuery).data;
   const diagnosis = useQuery(doctorQuery).data;
   const health = diagnosis?.status;
   const unseen = useUnseenAssumptions();
   const memories = useQuery(waitingMemoriesQuery).data?.total ?? 0;
   const announcement = useAnnouncement();
-  useGlobalKeys(
-    () => setHelpIsOpen(true),
-    () => openPanel(),
-  );
+  useGlobalKeys({
+    help: () => setHelpIsOpen(true),
+    panel: () => openPanel(),
+    palette: () => setPaletteIsOpen(true),
+  });
+  useRecent(place, diagnosis?.workspace);
   useAttention(inbox, place.title, diagnosis?.workspace);
 
   function openPanel(): void {
@@ -58,13 +66,26 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         Skip to the content
       </a>
       <header className="frame-head">
-        <a className="brand" {...linkTo("inbox")}>
+        <a className="brand" {...linkTo("floor")}>
           <Mark />
           <span>
             Gemba
             {diagnosis && <span className="brand-place">{diagnosis.workspace}</span>}
           </span>
         </a>
+        <button
+          type="button"
+          className="find-button"
+          aria-keyshortcuts={PALETTE_SHORTCUT}
+          title={`Find or do (${PALETTE_KEYS.join(" ")})`}
+          onClick={() => setPaletteIsOpen(true)}
+        >
+          <Icon name="search" />
+          <span>Find or do</span>
+          {PALETTE_KEYS.map((key) => (
+            <Kbd key={key}>{key}</Kbd>
+          ))}
+        </button>
         <Navigation current={place.name} badges={badges} />
         <div className="frame-tools">
           <ConnectionState />
@@ -95,11 +116,20 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       </header>
       <main id="screen" className="screen" tabIndex={-1}>
         <ConnectionBanner />
+        <GuidePlace diagnosis={diagnosis} />
         {children}
       </main>
       <PmSide isOpen={panelIsOpen} place={place} onClose={closePanel} />
       <UndoToast />
-      <KeyboardHelp open={helpIsOpen} onClose={() => setHelpIsOpen(false)} />
+      <PaletteSide
+        isOpen={paletteIsOpen}
+        place={place}
+        workspace={diagnosis?.workspace}
+        showHelp={() => setHelpIsOpen(true)}
+        askPm={openPanel}
+        onClose={() => setPaletteIsOpen(false)}
+      />
+      <KeyboardHelp open={helpIsOpen} place={place.name} onClose={() => setHelpIsOpen(false)} />
       <div className="visually-hidden" role="status" aria-live="polite">
         {announcement}
       </div>

@@ -14,8 +14,10 @@ export interface Badge {
   tone?: "warn" | "fail";
 }
 
-const ICONS: Record<RouteName, IconName> = {
+export const ICONS: Record<RouteName, IconName> = {
+  floor: "floor",
   inbox: "inbox",
+  walks: "steps",
   sessions: "terminal",
   coach: "coach",
   personas: "people",
@@ -34,6 +36,7 @@ const ICONS: Record<RouteName, IconName> = {
   rules: "stamp",
   policies: "clock",
   attention: "bars",
+  settings: "sliders",
   health: "pulse",
 };
 
@@ -47,6 +50,7 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
   item: "board",
   sprint: "sprints",
   team: "teams",
+  walk: "walks",
 };
 
 const NAMES = Object.keys(ROUTES) as RouteName[];

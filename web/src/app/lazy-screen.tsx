@@ -48,6 +48,11 @@ export function lazyScreen<Props extends object>(
   };
 }
 
+/** Something else whose code is read once the page has nothing else to do. */
+export function readAtRest(read: () => Promise<unknown>): void {
+  waiting.push(read);
+}
+
 /** Reads all of them, so that going to one waits for nothing. */
 export function readLazyScreens(): void {
   for (const load of waiting) void load().catch(() => undefined);

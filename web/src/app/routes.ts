@@ -1,6 +1,6 @@
 /**
  * The screens and their addresses. A link is a real link; a plain click on it changes the screen without a reload. Those
- * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult, work item and team run has an
+ * in ROUTES stand in the navigation; each session, escalation, handoff, dispatch, consult, work item, team run and walk has an
  * address of its own, and each task of a run one below it.
  */
 import { useSyncExternalStore, type MouseEvent } from "react";
@@ -20,7 +20,9 @@ export const GROUPS = { waiting: "Waiting", plan: "Plan", record: "Record", setu
 export type GroupName = keyof typeof GROUPS;
 
 export const ROUTES = {
-  inbox: { path: "/", title: "Inbox", key: "i", group: "waiting" },
+  floor: { path: "/", title: "Floor", key: "g", group: "waiting" },
+  inbox: { path: "/inbox", title: "Inbox", key: "i", group: "waiting" },
+  walks: { path: "/walk", title: "Walk", key: "x", group: "waiting" },
   sessions: { path: "/sessions", title: "Sessions", key: "s", group: "waiting" },
   assumptions: { path: "/assumptions", title: "Assumptions", key: "a", group: "waiting" },
   memory: { path: "/memory", title: "Memory", key: "m", group: "waiting" },
@@ -39,6 +41,7 @@ export const ROUTES = {
   context: { path: "/context", title: "Context", key: "c", group: "setup" },
   rules: { path: "/rules", title: "Rules", key: "r", group: "setup" },
   policies: { path: "/policies", title: "Policies", key: "p", group: "setup" },
+  settings: { path: "/settings", title: "Settings", key: ",", group: "setup" },
   health: { path: "/health", title: "Health", key: "h", group: "setup" },
 } as const satisfies Record<string, Route>;
 
@@ -56,6 +59,7 @@ const ONE_OF = {
   item: "/items/",
   sprint: "/sprints/",
   team: "/teams/",
+  walk: "/walk/",
 } as const;
 
 export type RouteName = keyof typeof ROUTES;
@@ -172,6 +176,32 @@ export function goTo(route: RouteName): void {
   visit(ROUTES[route].path);
 }
 
+/** To a screen that is asked by its address to begin something: see `useAskedFor`. */
+export function goToBegin(route: RouteName, what: string): void {
+  flushSync(() => visit(`${ROUTES[route].path}?begin=${encodeURIComponent(what.toWellFormed())}`));
+}
+
+/** By its key or by name, to a screen; the focus goes along: screen readers say where one is. */
+export function goToScreen(route: RouteName | WithinName): void {
+  flushSync(() => visit(route in ROUTES ? ROUTES[route as RouteName].path : WITHIN[route as WithinName].path));
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To the screen of one thing by its name, wherever the focus was. */
+export function openOne(what: OneOfName, id: string): void {
+  flushSync(() => visit(pathOfOne(what, id)));
+  document.querySelector<HTMLElement>("main h1")?.focus();
+}
+
+/** To the personas, with this one brought into view. */
+export function goToPersona(id: string): void {
+  flushSync(() => visit(`${ROUTES.personas.path}?persona=${encodeURIComponent(id.toWellFormed())}`));
+}
+
+export const isRoute = (name: string): name is RouteName => Object.hasOwn(ROUTES, name);
+export const isWithin = (name: string): name is WithinName => Object.hasOwn(WITHIN, name);
+export const isOneOf = (name: string): name is OneOfName => Object.hasOwn(ONE_OF, name);
+
 /** To the screen of something that was just made; the focus goes along. */
 export function goToOne(what: OneOfName, id: string): void {
   flushSync(() => visit(pathOfOne(what, id)));
@@ -227,8 +257,8 @@ export function linkToTask(run: string, task: string) {
 export function openTask(run: string, task: string): void {
   const path = pathOfTask(run, task);
   // From one task to the next is one step: going back leads to the run.
-  const isWithin = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
-  if (isWithin) history.replaceState(history.state, "", path + location.search);
+  const isInRun = location.pathname.startsWith(`${pathOfOne("team", run)}/`);
+  if (isInRun) history.replaceState(history.state, "", path + location.search);
   else history.pushState({ within: true, task: true } satisfies Visit, "", path + location.search);
   tell();
 }
@@ -265,6 +295,11 @@ export function linkToHandoffs(filter: { state: string; session: string }) {
   const chosen = Object.entries(filter).filter(([, value]) => value !== "");
   const search = new URLSearchParams(chosen.map(([name, value]) => [name, value.toWellFormed()])).toString();
   return link(ROUTES.handoffs.path + (search && `?${search}`));
+}
+
+/** The text of a file of settings, at a line of it. */
+export function linkToSettings(file: string, line: number | null) {
+  return link(`${ROUTES.settings.path}?file=${encodeURIComponent(file)}${line === null ? "" : `&line=${line}`}`);
 }
 
 /** What is known of the project, with this section brought into view. */

@@ -1,4 +1,7 @@
-/** Gets the operator's attention outside the page: title, favicon and, for screen readers, the announcement of arrivals. */
+/**
+ * Gets the operator's attention outside the page: title, favicon, the browser's notifications where they are wanted and,
+ * for screen readers, the announcement of arrivals.
+ */
 import { useEffect, useRef } from "react";
 import { isActive } from "../api/escalation-list";
 import type { EscalationList } from "../api/types";
@@ -6,11 +9,13 @@ import { kindOf } from "../inbox/wording";
 import { announce } from "../ui/announce";
 import { firstLine } from "../ui/plain-text";
 import { iconWithCount } from "./favicon";
+import { notifyOf } from "./notifications";
 
 function announceArrivals(inbox: EscalationList, known: Set<string>): void {
   const arrived = inbox.escalations.filter((escalation) => isActive(escalation) && !known.has(escalation.id));
   const [first] = arrived;
   if (first === undefined) return;
+  notifyOf(arrived);
   const words = `${kindOf(first).label} from ${first.session_id}: ${firstLine(first.title ?? first.text, 100)}`;
   announce(arrived.length === 1 ? `New: ${words}` : `${arrived.length} new. First: ${words}`);
 }

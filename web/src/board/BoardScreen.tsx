@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { WorkBoard, WorkCard, WorkItem, WorkState } from "../api/types";
 import { boardQuery, epicsQuery, movesQuery, readCards, readMoreOf } from "../api/work-queries";
 import { rememberedCard, useParameter } from "../app/routes";
+import { useAskedFor } from "../app/useAskedFor";
 import { refresh } from "../api/queries";
 import { Holds } from "../sprints/Holds";
 import { announce } from "../ui/announce";
@@ -64,6 +65,7 @@ export function BoardScreen() {
   });
   useBoardKeys({ board, open, focus, deeds, startNew });
   useReturn(board, focus);
+  useAskedFor("item", startNew);
 
   function startNew(): void {
     setIsMaking(true);

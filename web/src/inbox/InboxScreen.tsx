@@ -10,6 +10,7 @@ import { cardById, focusCard } from "../ui/card-focus";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
 import { onTakenBack } from "../undo/undo";
+import { WalkOffer } from "../walk/WalkOffer";
 import { BulkBar } from "./BulkBar";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
@@ -92,6 +93,7 @@ export function InboxScreen() {
       <header className="screen-head">
         <h1 tabIndex={-1}>Inbox</h1>
         {cards.length > 0 && <p>{summaryOf(active, undelivered.length)}</p>}
+        <WalkOffer />
       </header>
       <NewPill arrivals={known(arrivals)} onGo={goToArrivals} />
       {inbox.isPending && <Skeletons count={4} label="Reading the inbox" />}

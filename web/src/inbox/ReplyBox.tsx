@@ -15,9 +15,11 @@ interface Props {
   onLeave: () => void;
   /** False for cards that words alone do not answer. */
   canSend: boolean;
+  /** The key that leads here. */
+  shortcut?: string;
 }
 
-export function ReplyBox({ ref, label, placeholder, text, onText, onSend, onLeave, canSend }: Props) {
+export function ReplyBox({ ref, label, placeholder, text, onText, onSend, onLeave, canSend, shortcut = "r" }: Props) {
   const hintId = useId();
   const box = useRef<HTMLTextAreaElement>(null);
   useImperativeHandle(ref, () => box.current as HTMLTextAreaElement);
@@ -47,7 +49,7 @@ export function ReplyBox({ ref, label, placeholder, text, onText, onSend, onLeav
         rows={1}
         aria-label={label}
         aria-describedby={canSend ? hintId : undefined}
-        aria-keyshortcuts="r"
+        aria-keyshortcuts={shortcut}
         placeholder={placeholder}
         enterKeyHint="send"
         value={text}

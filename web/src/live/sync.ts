@@ -17,16 +17,19 @@ import {
   sessionsQuery,
   unresolvedQuery,
 } from "../api/queries";
-import { consultQuery, consultsQuery } from "../api/consult-queries";
+import { consultQuery, consultsQuery, PERSPECTIVES } from "../api/consult-queries";
 import { AUTO } from "../api/auto-queries";
+import { FLOOR } from "../api/floor-queries";
 import { HANDED } from "../api/handoff-queries";
 import { BACKLOG } from "../api/refine-queries";
-import { PERSONAS, PHASES } from "../api/persona-queries";
+import { PERSONAS, PHASES, RECORD } from "../api/persona-queries";
+import { SETTINGS } from "../api/setting-queries";
 import { PLANNING } from "../api/planning-queries";
 import { HELD, INSIGHTS, SPRINTS } from "../api/sprint-queries";
 import { followTeams, TEAMS } from "../api/team-queries";
 import { inputQuery, inputsQuery, transcriptQuery, worktreeQuery, type InputNews } from "../api/session-queries";
 import { currentToken, onTokenChange } from "../api/token";
+import { settlesAgenda, walkQuery, WALKS, walksQuery } from "../api/walk-queries";
 import type { ServerEvent } from "../api/types";
 import { announce } from "../ui/announce";
 import { plainText } from "../ui/plain-text";
@@ -41,6 +44,12 @@ const BURST_WINDOW = 60;
 const MANY = 6;
 const SIDE_WINDOW = 1_000;
 const TEAM_WINDOW = 120;
+const FLOOR_WINDOW = 400;
+/** What something on the floor depends on. */
+const ON_THE_FLOOR =
+  /^(escalation|session|user_message|run\.|memory|item|sprint|usage_reported|phase|consult|auto\.switched|team\.(?!message|learned))/;
+/** Whoever decides has the answer at once; a second tab may follow in a moment. */
+const WALK_WINDOW = 250;
 const RUN_EVENTS = new Set([
   ...["input.wanted", "input.changed", "session_transition", "run.ended", "turn_ended"],
   ...["worktree.changed", "worktree.released", "transcript.removed"],
@@ -66,7 +75,7 @@ const changedRuns = coalesce<string>(BURST_WINDOW, async (ids) => {
 
 /** Lines show as they come. */
 const changedConsults = coalesce<string>(BURST_WINDOW, async (ids) => {
-  await Promise.all([...ids].map((id) => refresh(consultQuery(id).queryKey)));
+  await Promise.all([PERSPECTIVES, ...[...ids].map((id) => consultQuery(id).queryKey)].map(refresh));
 });
 
 /** By event and what it is of: a run of many tasks is read once for all that changed meanwhile. */
@@ -74,7 +83,18 @@ const changedTeams = coalesce<string>(TEAM_WINDOW, async (news) => {
   await followTeams([...news]);
 });
 
+/** Two tabs stay in step, and what was settled elsewhere shows so. An empty id stands for whichever is shown. */
+const changedWalks = coalesce<string>(WALK_WINDOW, async (ids) => {
+  const keys = ids.has("") ? [[...WALKS, "one"]] : [...ids].map((id) => walkQuery(id).queryKey);
+  await Promise.all(keys.map(refresh));
+});
+
 const changedSides = coalesce<readonly unknown[]>(SIDE_WINDOW, async (keys) => {
+  await Promise.all([...keys].map(refresh));
+});
+
+/** One read for all that happened meanwhile, and only while somebody looks at it. */
+const changedFloor = coalesce<readonly unknown[]>(FLOOR_WINDOW, async (keys) => {
   await Promise.all([...keys].map(refresh));
 });
 
@@ -94,10 +114,13 @@ function apply(message: Message): void {
     void queryClient.invalidateQueries();
     return;
   }
+  if (ON_THE_FLOOR.test(message.event)) changedFloor(FLOOR);
   const { ref, session_id, payload } = JSON.parse(message.data) as ServerEvent;
   if (message.event === "escalation.reminded") announce(`Reminder: ${plainText(session_id ?? "an agent")} still waits`);
   if (/^(auto|item|run|dispatch)\.|^session/.test(message.event)) changedSides(AUTO);
+  if (settlesAgenda(message.event)) changedWalks("");
   if (message.event.startsWith("escalation")) {
+    changedSides(walksQuery.queryKey);
     if (ref !== null) changedEscalations(ref);
     changedSides(sessionsQuery.queryKey);
     changedSides(ASKED);
@@ -114,12 +137,14 @@ function apply(message: Message): void {
     changedSides(PLANNING);
     changedSides(BACKLOG);
     followWork(ref, payload as WorkNews);
-    // What is finished is what burns down.
+    // What is finished is what burns down, and what rankings are compared with.
     changedSides(SPRINTS);
+    changedSides(RECORD);
   } else if (message.event.startsWith("consult")) {
     if (ref !== null) changedConsults(ref);
     changedSides(consultsQuery.queryKey);
     changedSides(PERSONAS);
+    changedSides(RECORD);
   } else if (message.event.startsWith("phase") || message.event.startsWith("purview")) {
     changedSides(PHASES);
   } else if (message.event.startsWith("sprint")) {
@@ -128,12 +153,17 @@ function apply(message: Message): void {
   } else if (message.event.startsWith("team.")) {
     if (ref !== null) changedTeams(`${message.event} ${ref}`);
     if (message.event !== "team.message") changedSides([...TEAMS, "list"]);
+  } else if (message.event.startsWith("walk.")) {
+    if (ref !== null) changedWalks(ref);
+    changedSides(walksQuery.queryKey);
   } else if (message.event.startsWith("audit")) {
     changedSides(doctorQuery.queryKey);
   } else if (message.event.startsWith("rule")) {
     changedSides(rulesQuery.queryKey);
   } else if (message.event.startsWith("context")) {
     changedSides(CONTEXT);
+  } else if (message.event.startsWith("settings")) {
+    changedSides(SETTINGS);
   } else if (message.event.startsWith("memory")) {
     changedSides(MEMORIES);
   } else if (message.event.startsWith("assumption")) {

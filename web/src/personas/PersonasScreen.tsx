@@ -1,10 +1,11 @@
 /** The advisors: what they are for, what they answer for, what they may spend; what they hold; which files are wrong. */
 import { useQuery } from "@tanstack/react-query";
-import { useId } from "react";
+import { useEffect, useEffectEvent, useId } from "react";
 import { personasQuery, purviewsQuery } from "../api/persona-queries";
 import type { Hold, PersonaList } from "../api/types";
-import { linkToOne, linkWithin } from "../app/routes";
+import { linkToOne, linkWithin, useParameter } from "../app/routes";
 import { Age } from "../ui/Age";
+import { focusCard } from "../ui/card-focus";
 import { Icon } from "../ui/Icon";
 import { ItemId } from "../ui/ItemId";
 import { ReadError, Skeletons } from "../ui/Notice";
@@ -16,6 +17,7 @@ export function PersonasScreen() {
   const { data, isPending, isError, error, refetch } = useQuery(personasQuery);
   const purviews = useQuery(purviewsQuery).data;
   useCardKeys();
+  useBroughtIntoView(data !== undefined);
   return (
     <>
       <header className="screen-head">
@@ -43,6 +45,19 @@ export function PersonasScreen() {
       )}
     </>
   );
+}
+
+/** The persona that the address names has the focus once it is there; then the address says it no more. */
+function useBroughtIntoView(areThere: boolean): void {
+  const [wanted, setWanted] = useParameter("persona");
+  const show = useEffectEvent(() => {
+    const card = document.querySelector<HTMLElement>(`[data-card-id="${CSS.escape(wanted)}"]`);
+    setWanted("");
+    if (card) focusCard(card);
+  });
+  useEffect(() => {
+    if (areThere && wanted !== "") show();
+  }, [areThere, wanted]);
 }
 
 /** What is wrong with files: those personas do not answer as they say. */

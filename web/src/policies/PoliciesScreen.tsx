@@ -1,6 +1,7 @@
 /** What happens to what nobody answers, and whom Gemba notifies: as the workspace's file says it. Read-only. */
 import { useQuery } from "@tanstack/react-query";
 import { policiesQuery } from "../api/queries";
+import { linkToSettings } from "../app/routes";
 import type { NotifyChannel, Policy } from "../api/types";
 import { Icon } from "../ui/Icon";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
@@ -25,7 +26,11 @@ export function PoliciesScreen() {
         <h1 tabIndex={-1}>Policies</h1>
         {data && (
           <p>
-            What happens to what nobody answers. They stand in <code>{plainText(data.file)}</code>, the first that fits
+            What happens to what nobody answers. They stand in{" "}
+            <a {...linkToSettings("workspace.toml", null)}>
+              <code>{plainText(data.file)}</code>
+            </a>
+            , the first that fits
             is taken, and a change counts from the server’s next start.
           </p>
         )}

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { SESSION_LIMIT, sessionsQuery } from "../api/queries";
+import { useAskedFor } from "../app/useAskedFor";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
 import { useReturnToCard } from "../ui/useReturnToCard";
@@ -17,6 +18,7 @@ export function SessionsScreen() {
   const living = sessions.filter((session) => isAtWork(session)).length;
   useCardKeys();
   useReturnToCard(sessions.length > 0);
+  useAskedFor("session", () => setStarting(true));
 
   function leave(): void {
     setStarting(false);

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { teamsQuery } from "../api/team-queries";
 import { useParameter } from "../app/routes";
+import { useAskedFor } from "../app/useAskedFor";
 import { Holds } from "../sprints/Holds";
 import { More } from "../ui/More";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
@@ -19,6 +20,7 @@ export function TeamsScreen() {
   const runs = found.data?.pages.flatMap((page) => page.runs) ?? [];
   useCardKeys();
   useReturnToCard(runs.length > 0);
+  useAskedFor("team", () => setStarting(true));
   useEffect(() => {
     if (epic !== "") setStarting(true);
   }, [epic]);

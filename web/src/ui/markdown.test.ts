@@ -30,6 +30,13 @@ test("code, strong and soft words are spans, stars in names and sums are not", (
   ]);
 });
 
+test("what is escaped is itself, and begins nothing", () => {
+  assert.deepEqual(spansOf("say \\`ls\\` and \\*no\\* `a\\b`"), [
+    { kind: "words", text: "say `ls` and *no* " },
+    { kind: "code", text: "a\\b" },
+  ]);
+});
+
 test("a fence that is never closed ends with the text, and a long text ends in one block", () => {
   assert.deepEqual(blocksOf("```\nx"), [{ kind: "code", text: "x" }]);
   const long = blocksOf("word\n\n".repeat(5_000));

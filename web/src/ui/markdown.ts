@@ -106,7 +106,8 @@ function beginsAnother(lines: string[], at: number): boolean {
   return line.trim() === "" || HEADING.test(line) || FENCE.test(line) || QUOTE.test(line) || ITEM.test(line) || ROW.test(line) || RULE.test(line);
 }
 
-const SPANS = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*|(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])/g;
+/** First what is escaped, which is itself and begins nothing. */
+const SPANS = /\\([\\`*[<|~&_])|(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*|(?<![\w*])\*([^*\s](?:[^*\n]*[^*\s])?)\*(?![\w*])/g;
 const MOST_SPANS = 500;
 
 export function spansOf(text: string): Span[] {
@@ -115,10 +116,21 @@ export function spansOf(text: string): Span[] {
   for (const found of text.matchAll(SPANS)) {
     if (spans.length >= MOST_SPANS) break;
     if (found.index > told) spans.push({ kind: "words", text: text.slice(told, found.index) });
-    const [whole, code, strong, soft = ""] = found;
-    spans.push(code !== undefined ? { kind: "code", text: code } : strong !== undefined ? { kind: "strong", text: strong } : { kind: "soft", text: soft });
+    const [whole, escaped, code, strong, soft = ""] = found;
+    if (escaped !== undefined) spans.push({ kind: "words", text: escaped });
+    else spans.push(code !== undefined ? { kind: "code", text: code } : strong !== undefined ? { kind: "strong", text: strong } : { kind: "soft", text: soft });
     told = found.index + whole.length;
   }
   if (told < text.length) spans.push({ kind: "words", text: text.slice(told) });
-  return spans;
+  return joined(spans);
+}
+
+/** Words that follow each other are one span. */
+function joined(spans: Span[]): Span[] {
+  return spans.reduce<Span[]>((all, span) => {
+    const last = all.at(-1);
+    if (last?.kind !== "words" || span.kind !== "words") all.push(span);
+    else all[all.length - 1] = { kind: "words", text: last.text + span.text };
+    return all;
+  }, []);
 }

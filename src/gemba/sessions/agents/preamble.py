@@ -55,6 +55,14 @@ def manners(profile: str, mode: str) -> str | None:
     return None if found is None else "\n".join(found).strip()
 
 
+def line_of_mode(profile: str, mode: str) -> int | None:
+    """The line of the heading of a mode, if it has one."""
+    for number, (_, heading) in enumerate(_headed_lines(profile), 1):
+        if heading is not None and heading[1].casefold() == mode:
+            return number
+    return None
+
+
 def _headed_lines(text: str) -> Iterator[tuple[str, tuple[int, str] | None]]:
     """Each line, with the level and the words of the heading that it is; in a fenced block none is one."""
     fence = ""

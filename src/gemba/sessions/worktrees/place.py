@@ -106,6 +106,8 @@ def find_repository(workspace: Path) -> Repository | None:
     An Unusable where there is one that git refuses to use: nobody should work there as if there was none.
     """
     folder = str(workspace)
+    if git.is_in_none(folder):
+        return None
     shared = git.run(folder, "rev-parse", "--git-common-dir")
     if shared.code != 0:
         if _NO_REPOSITORY in shared.stderr and wire.git_place(folder)[2] is None:

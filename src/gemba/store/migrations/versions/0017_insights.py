@@ -1,0 +1,12 @@
+"""Runs by age: how many were begun on each of the last days."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0017"
+down_revision = "0016"
+
+
+def upgrade() -> None:
+    op.create_index("runs_by_age", "runs", ["created_at"])
