@@ -382,6 +382,7 @@ class _Sitting:
         click.echo("\n".join(["", *lines]))
         if any(line.get("suggested_action") for line in found["validated_lines"]):
             self._keys(f"apply a line in another terminal: gemba consult apply {id[-6:]} NUMBER")
+        self._read()
 
     def _rest_here(self) -> bool:
         id = self.walk["id"]
