@@ -213,7 +213,7 @@ def test_a_server_that_is_killed_resumes_at_the_same_item_and_gets_what_was_deci
     keys.press("m")
     desk.page.get_by_role("textbox", name="Reply").fill("8080")
     keys.press("Enter")
-    # The next one is there at once; what was decided is kept, also by a tab that is loaded anew.
+    # The next one is there at once; what was decided is kept until it arrives.
     expect(desk.page.locator(".walk-table h2")).to_contain_text("Which name?")
     expect(desk.page.locator(".walk-sending")).to_contain_text("1 decision waits to be sent")
     server.start()
