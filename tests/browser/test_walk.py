@@ -305,7 +305,8 @@ def test_a_walk_under_the_thumb(open_desk: Callable[..., Desk], sqlite_server: R
     assert box is not None
     assert 844 / 2 < box["y"] < box["y"] + box["height"] <= 844
 
-    table(phone).get_by_role("radio", name="short").tap()
+    table(phone).get_by_text("short", exact=True).tap()
+    expect(table(phone).get_by_role("radio", name="short")).to_be_checked()
     decide.get_by_role("button", name="Ratify").tap()
     is_on_the_table(phone, "Which port?")
     assert outcome(asker) == ("short\n", 0)
