@@ -53,6 +53,7 @@ def test_the_guide_ticks_off_what_is_done_and_can_be_put_away(
             assert axe(page) == []
     page.set_viewport_size({"width": 1280, "height": 900})
 
+    page.get_by_role("navigation").get_by_role("link", name="Inbox").click()
     card(page, "May a refund make").get_by_role("button", name="Yes, it is a credit").click()
     expect(guide.get_by_role("listitem").filter(has_text="Answer a question")).to_contain_text("(done)")
     page.locator(".card[data-escalation-id]").get_by_role("button", name="Approve", exact=True).first.click()

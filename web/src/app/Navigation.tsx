@@ -4,6 +4,7 @@
  */
 import { useRef } from "react";
 import { Icon, type IconName } from "../ui/Icon";
+import { useNarrow } from "../ui/useNarrow";
 import { GROUPS, linkTo, ROUTES, type GroupName, type Place, type RouteName } from "./routes";
 
 export interface Badge {
@@ -55,24 +56,37 @@ const AMONG: Partial<Record<NonNullable<Place["name"]>, RouteName>> = {
 
 const NAMES = Object.keys(ROUTES) as RouteName[];
 const namesIn = (group: GroupName) => NAMES.filter((name) => ROUTES[name].group === group);
-const BEHIND = NAMES.filter((name) => ROUTES[name].group !== "waiting");
+/** Those under the thumb, where there is no room for more. */
+const NEAREST = 4;
 
 interface Props {
   current: Place["name"];
   badges: Partial<Record<RouteName, Badge | null>>;
 }
 
+interface LinksProps extends Props {
+  names: RouteName[];
+}
+
 export function Navigation({ current, badges }: Props) {
   const behind = useRef<HTMLDivElement>(null);
   const among = current === null ? undefined : AMONG[current];
-  const isBehind = BEHIND.some((name) => name === current || name === among);
+  const isNarrow = useNarrow();
+  const waiting = namesIn("waiting");
+  const near = isNarrow ? waiting.slice(0, NEAREST) : waiting;
+  const further = isNarrow ? waiting.slice(NEAREST) : [];
+  const isBehind = NAMES.some((name) => !near.includes(name) && (name === current || name === among));
   return (
     <nav className="nav" aria-label="Screens">
-      <Group group="waiting" current={current} badges={badges} />
+      <Group group="waiting" names={near} current={current} badges={badges} />
       <button type="button" className="nav-more" popoverTarget="screens-behind" data-current={isBehind || undefined}>
         <Icon name="more" />
         More
-        <BadgeMark badge={BEHIND.map((name) => badges[name]).find((badge) => badge?.tone !== undefined)} />
+        <BadgeMark
+          badge={NAMES.filter((name) => !near.includes(name))
+            .map((name) => badges[name])
+            .find((badge) => badge?.tone !== undefined)}
+        />
       </button>
       <div
         ref={behind}
@@ -81,30 +95,39 @@ export function Navigation({ current, badges }: Props) {
         popover="auto"
         onClick={() => behind.current?.hidePopover()}
       >
-        <Group group="plan" current={current} badges={badges} />
-        <Group group="record" current={current} badges={badges} />
-        <Group group="setup" current={current} badges={badges} />
+        {further.length > 0 && (
+          <div className="nav-group">
+            <Links names={further} current={current} badges={badges} />
+          </div>
+        )}
+        <Group group="plan" names={namesIn("plan")} current={current} badges={badges} />
+        <Group group="record" names={namesIn("record")} current={current} badges={badges} />
+        <Group group="setup" names={namesIn("setup")} current={current} badges={badges} />
       </div>
     </nav>
   );
 }
 
-function Group({ group, current, badges }: Props & { group: GroupName }) {
-  const among = current === null ? undefined : AMONG[current];
+function Group({ group, ...links }: LinksProps & { group: GroupName }) {
   return (
     <div className="nav-group" role="group" aria-labelledby={`nav-${group}`}>
       <p id={`nav-${group}`} className="nav-group-title">
         {GROUPS[group]}
       </p>
-      {namesIn(group).map((name) => (
-        <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : among === name ? "true" : undefined}>
-          <Icon name={ICONS[name]} />
-          <span className="nav-title">{ROUTES[name].title}</span>
-          <BadgeMark badge={badges[name]} />
-        </a>
-      ))}
+      <Links {...links} />
     </div>
   );
+}
+
+function Links({ names, current, badges }: LinksProps) {
+  const among = current === null ? undefined : AMONG[current];
+  return names.map((name) => (
+    <a key={name} {...linkTo(name)} aria-current={current === name ? "page" : among === name ? "true" : undefined}>
+      <Icon name={ICONS[name]} />
+      <span className="nav-title">{ROUTES[name].title}</span>
+      <BadgeMark badge={badges[name]} />
+    </a>
+  ));
 }
 
 function BadgeMark({ badge }: { badge: Badge | null | undefined }) {

@@ -5,7 +5,7 @@ import { approvalHistoryQuery } from "../api/approval-queries";
 import { consultsQuery } from "../api/consult-queries";
 import { settledQuery } from "../api/queries";
 import { teamsQuery } from "../api/team-queries";
-import { linkTo, linkToOne } from "../app/routes";
+import { linkTo, linkToOne, usePlace } from "../app/routes";
 import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
@@ -60,7 +60,10 @@ function useFacts(isWanted: boolean): { steps: StepName[]; run: string | null | 
 function Open({ done, run, onClose }: { done: StepName[]; run: string | null | undefined; onClose: () => void }) {
   const box = useRef<HTMLElement>(null);
   const isNarrow = useNarrow();
-  const [isUnfolded, setIsUnfolded] = useState(!isNarrow);
+  const { name } = usePlace();
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  // A walk wants the room, unless somebody says otherwise.
+  const isUnfolded = chosen ?? (!isNarrow && name !== "walks" && name !== "walk");
   useHandOverFocus(box);
   // Where there is no git, there is no team.
   const steps = NAMES.filter((name) => name !== "team" || run !== null);
@@ -74,7 +77,7 @@ function Open({ done, run, onClose }: { done: StepName[]; run: string | null | u
             className="guide-fold"
             aria-expanded={isUnfolded}
             aria-controls="guide-body"
-            onClick={() => setIsUnfolded(!isUnfolded)}
+            onClick={() => setChosen(!isUnfolded)}
           >
             <Icon name="chevron" />
             What you are looking at

@@ -5,6 +5,7 @@ import type { Floor } from "../api/types";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
 import { useReturnToCard } from "../ui/useReturnToCard";
+import { WalkOffer } from "../walk/WalkOffer";
 import { Cost } from "./Cost";
 import { FirstSteps } from "./FirstSteps";
 import { Needs } from "./Needs";
@@ -24,6 +25,7 @@ export function FloorScreen() {
       <header className="screen-head">
         <h1 tabIndex={-1}>Floor</h1>
         <p>{data && !isNew && summaryOf(data)}</p>
+        <WalkOffer />
       </header>
       {isPending && <Skeletons count={3} label="Reading the floor" />}
       {isError && data === undefined && <ReadError what="The floor" error={error} onRetry={() => void refetch()} />}
