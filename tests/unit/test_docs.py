@@ -49,16 +49,19 @@ def test_every_link_leads_to_a_file(path: Path) -> None:
 # ---- events -----------------------------------------------------------------------------------------------------
 
 # Which argument of which call is an event's name.
-NAMED = {"Draft": 0, "_draft": 1, "_verbatim": 0, "_about_an_ask": 0, "tell_of": 1}
+NAMED = {"Draft": 0, "_draft": 1, "_verbatim": 0, "_about_an_ask": 0, "tell_of": 1, "tell_of_walk": 1}
 
 
 def names_in_code() -> Iterator[str]:
     """What the code gives to an event as its name; of a name that is put together, its beginning."""
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in NAMED:
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
                 continue
-            name = node.args[NAMED[node.func.id]]
+            called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            if called not in NAMED:
+                continue
+            name = node.args[NAMED[called]]
             if isinstance(name, ast.JoinedStr):
                 name = name.values[0]
             if isinstance(name, ast.Constant):

@@ -106,7 +106,7 @@ def test_a_concept_has_its_picture(concept: str) -> None:
     assert any("images/" in address for address in targets(DOCS / f"{concept}.md"))
 
 
-@pytest.mark.parametrize("concept", ["teams", "gates", "context", "memory", "walk", "security", "index"])
+@pytest.mark.parametrize("concept", ["teams", "gates", "context", "memory", "walks", "security", "index"])
 def test_so_has_every_other(concept: str) -> None:
     assert any("images/" in address for address in targets(DOCS / f"{concept}.md"))
 

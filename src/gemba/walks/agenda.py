@@ -30,7 +30,7 @@ def add_to_agenda(tx: Transaction, body: AddToAgenda, *, id: str) -> WalkDetail:
         found = [one._replace(priority=body.priority) for one in found]
     added = store.add(tx, id, found)
     if added:
-        store.tell(tx, "walk.agenda_added", id, items=added)
+        store.tell_of_walk(tx, "walk.agenda_added", id, items=added)
     if body.ref is None and not words:
         _by_urgency(tx, id, set(added))
     known = store.items_of(tx.connection, id)
@@ -66,7 +66,7 @@ def change_agenda_item(tx: Transaction, body: ChangeAgendaItem, *, id: str, item
     if body.place is not None:
         _move_to(tx, id, row, body.place)
     store.change(tx, id)
-    store.tell(tx, "walk.agenda_changed", id, item=item)
+    store.tell_of_walk(tx, "walk.agenda_changed", id, item=item)
     return store.detail(tx.connection, id, tx.now)
 
 
@@ -86,7 +86,7 @@ def remove_from_agenda(tx: Transaction, _body: Nothing, *, id: str, item: str) -
     row = _undecided(tx, id, item)
     tx.connection.execute(delete(agenda).where(agenda.c.id == item))
     store.change(tx, id)
-    store.tell(tx, "walk.agenda_changed", id, item=item, removed=True)
+    store.tell_of_walk(tx, "walk.agenda_changed", id, item=item, removed=True)
     if row.status == ItemStatus.ACTIVE:
         store.take_up_next(tx, walk, row.place)
     return store.detail(tx.connection, id, tx.now)

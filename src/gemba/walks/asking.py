@@ -34,7 +34,7 @@ def ask_on_walk(tx: Transaction, body: AskPerspectives, *, id: str) -> Perspecti
     store.say(tx, id, "walk", tx.actor, f"Any perspectives? Asked: {names}", row.id)
     for one in asked.consults:
         told = {"consult_id": one.id, "persona_id": one.persona_id, "skill_id": perspective.SKILL.id}
-        store.tell(tx, "walk.consulted", id, **told)
+        store.tell_of_walk(tx, "walk.consulted", id, **told)
     return asked
 
 

@@ -53,7 +53,7 @@ def decide(tx: Transaction, body: Decide, *, id: str, item: str) -> Decided:
     decided = store.keep_decision(tx, row, event, decision)
     told = {"item": item, "kind": body.kind, "source": {"kind": row.kind, "ref": row.ref}}
     store.say(tx, id, "operator", tx.actor, _spoken(decision), item, decision.consult_id)
-    store.tell(tx, "walk.decided", id, **told)
+    store.tell_of_walk(tx, "walk.decided", id, **told)
     audit.record(tx, "walk.decided", id, {**told, "topic": row.topic, "decision": msgspec.to_builtins(decision)})
     following = store.take_up_next(tx, walk, row.place)
     return Decided(
@@ -84,7 +84,7 @@ def _leave(tx: Transaction, walk_id: str, id: str) -> None:
     walk = store.locked(tx, walk_id, active=False)
     row = store.item(tx.connection, walk_id, id)
     store.settle_elsewhere(tx, walk_id, [row])
-    store.tell(tx, "walk.agenda_changed", walk_id, item=id)
+    store.tell_of_walk(tx, "walk.agenda_changed", walk_id, item=id)
     store.take_up_next(tx, walk, row.place)
 
 
@@ -166,7 +166,9 @@ def _hand_off(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> t
     # What can be answered here goes before what would be said better by a model that is not at hand.
     made = next((each for each in ways if each.trouble is None), ways[0])
     begun = consulting.begin_consult(tx, made)
-    store.tell(tx, "walk.consulted", row.walk_id, consult_id=begun.id, persona_id=persona.id, skill_id=made.skill.id)
+    store.tell_of_walk(
+        tx, "walk.consulted", row.walk_id, consult_id=begun.id, persona_id=persona.id, skill_id=made.skill.id
+    )
     return "deferred", _made(tx, row, body, rationale, persona_id=persona.id, consult_id=begun.id)
 
 

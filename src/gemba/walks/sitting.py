@@ -71,7 +71,7 @@ def start_walk(tx: Transaction, body: StartWalk) -> WalkDetail:
     tx.cause = Cause("walk", id)
     walk = store.get(tx.connection, id)
     added = store.add(tx, id, sources.everything(tx.connection, workspace, tx.now))
-    store.tell(tx, "walk.started", id, label=row["label"], items=len(added))
+    store.tell_of_walk(tx, "walk.started", id, label=row["label"], items=len(added))
     audit.record(tx, "walk.started", id, {"label": row["label"], "items": len(added)})
     if store.take_up_next(tx, walk) is None:
         store.say(tx, id, "manager", persona.id, "Nothing waits for you.")
@@ -92,7 +92,7 @@ def pause_walk(tx: Transaction, _body: Nothing, *, id: str) -> WalkDetail:
     row = store.locked(tx, id, active=False)
     if row.status != WalkStatus.PAUSED:
         store.move(tx, row, "paused", walked=_walked(row, tx.now), walking_since=None)
-        store.tell(tx, "walk.paused", id)
+        store.tell_of_walk(tx, "walk.paused", id)
     return store.detail(tx.connection, id, tx.now)
 
 
@@ -103,7 +103,7 @@ def resume_walk(tx: Transaction, _body: Nothing, *, id: str) -> WalkDetail:
         now = store.detail(tx.connection, id, tx.now)
         told = synopsis(now, now.agenda, now.transcript)
         store.move(tx, row, "resumed", walking_since=tx.now, synopsis=told)
-        store.tell(tx, "walk.resumed", id)
+        store.tell_of_walk(tx, "walk.resumed", id)
     return store.detail(tx.connection, id, tx.now)
 
 
@@ -121,7 +121,7 @@ def end_walk(tx: Transaction, body: EndWalk, *, id: str) -> WalkDetail:
     store.change(tx, id, summary=summary(ended, ended.agenda, ended.totals))
     ended = store.detail(tx.connection, id, tx.now)
     told = {"status": str(ended.status), "totals": ended.totals}
-    store.tell(tx, "walk.ended", id, **told)
+    store.tell_of_walk(tx, "walk.ended", id, **told)
     audit.record(tx, "walk.ended", id, {**told, "summary": ended.summary})
     return ended
 
@@ -145,7 +145,7 @@ def take_turn(tx: Transaction, body: TakeTurn, *, id: str) -> WalkDetail:
         store.say(tx, id, "manager", walk.persona_id, _DONE)
     if message:
         _speak(tx, walk, message, body.item or (None if active is None else active.id))
-    store.tell(tx, "walk.turn", id, item=body.item, message=bool(message))
+    store.tell_of_walk(tx, "walk.turn", id, item=body.item, message=bool(message))
     return store.detail(tx.connection, id, tx.now)
 
 
@@ -168,7 +168,7 @@ def _speak(tx: Transaction, walk: Row[Any], message: str, item_id: str | None) -
         return
     begun = consulting.begin_consult(tx, made)
     store.say(tx, walk.id, "manager", walk.persona_id, "I look into it.", item_id, begun.id)
-    store.tell(tx, "walk.consulted", walk.id, consult_id=begun.id, persona_id=begun.persona_id, skill_id=_ASK)
+    store.tell_of_walk(tx, "walk.consulted", walk.id, consult_id=begun.id, persona_id=begun.persona_id, skill_id=_ASK)
 
 
 def _answerer(tx: Transaction, walk: Row[Any], message: str) -> tuple[consulting.Prepared | None, str | None]:
@@ -193,7 +193,9 @@ def consult_on_walk(tx: Transaction, body: WalkConsult, *, id: str) -> ConsultSu
     begun = consulting.begin_consult(tx, made)
     item_id = None if row is None else row.id
     store.say(tx, id, "walk", tx.actor, f"Asked {made.persona.name}: {made.skill.name}", item_id, begun.id)
-    store.tell(tx, "walk.consulted", id, consult_id=begun.id, persona_id=begun.persona_id, skill_id=body.skill_id)
+    store.tell_of_walk(
+        tx, "walk.consulted", id, consult_id=begun.id, persona_id=begun.persona_id, skill_id=body.skill_id
+    )
     return begun
 
 

@@ -131,7 +131,7 @@ def say(
     return number
 
 
-def tell(tx: Transaction, name: str, walk_id: str, **told: Any) -> None:
+def tell_of_walk(tx: Transaction, name: str, walk_id: str, **told: Any) -> None:
     tx.emit(Draft(name, {**told, "by": tx.actor}, ref=walk_id))
 
 
