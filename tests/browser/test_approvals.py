@@ -115,7 +115,7 @@ def test_a_refusal_needs_a_reason_which_the_agent_reads(desk: Desk) -> None:
 def test_an_edited_command_is_shown_as_a_new_seal_and_runs_in_the_place_of_the_other(desk: Desk) -> None:
     keys, page = desk.page.keyboard, desk.page
     keys.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("Send an edited command")
+    expect(page.get_by_role("dialog")).to_contain_text("Send it, where Enter is a new line")
     keys.press("Escape")
     with waiting(desk.server, COMMAND) as told:
         expect(desk.card(COMMAND).get_by_role("region", name="Command")).to_have_text(COMMAND)  # as read

@@ -294,6 +294,7 @@ def test_a_text_resolves_a_question_and_is_put_on_its_way(api: Api) -> None:
         "confirmed_by": None,
         "rule_id": None,
         "late": False,
+        "walk_id": None,
     }
     api.app.write_replies()
     reply = json.loads((api.home / "replies" / f"{id}.json").read_bytes())

@@ -56,6 +56,7 @@ def test_a_rule_answers_the_next_ask_of_the_same_wording_at_once(api: Api) -> No
         "confirmed_by": None,
         "rule_id": rule["id"],
         "late": False,
+        "walk_id": None,
         "at": found["resolution"]["at"],
     }
     api.app.write_replies()

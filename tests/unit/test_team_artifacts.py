@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,14 @@ def test_only_fresh_explorations_reach_a_task(tree: Path) -> None:
     stale = Exploration("stale", "", {"a.py": "0" * 64})
 
     assert lay_down(Loaded("IMPL-001", explorations=(stale, fresh)), tree).explorations == (fresh,)
+
+
+def test_many_that_lay_the_same_down_at_once_do_not_stand_in_each_others_way(tree: Path) -> None:
+    """As when a task is begun by whoever ended the one before, and by whoever takes its claim over."""
+    versions = [Loaded("IMPL-001", artifacts=(upstream("DESIGN-001-a.md", str(n) * 50_000),)) for n in range(2)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(lay_down, versions[number % 2], tree) for number in range(400)]:
+            done.result()
+
+    assert [file.name for file in (tree / ".gemba" / "artifacts").iterdir()] == ["DESIGN-001-a.md"]

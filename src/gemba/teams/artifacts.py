@@ -122,9 +122,10 @@ def made_of(name: str, task_id: str, data: bytes) -> CollectedArtifact:
 
 def lay_down(loaded: Loaded, folder: Path) -> Loaded:
     """Put upstream artifacts into the worktree, for reading alone, and say what reaches the task: of explorations only
-    those whose files are still as they were read. To lay down twice changes nothing."""
+    those whose files are still as they were read. To lay down twice changes nothing, also at once: whoever ended the
+    task before and whoever took this one over may both begin it."""
     try:
-        with guarded(folder, *PLACE, make=True) as place:
+        with guarded(folder, *PLACE, make=True) as place, place.alone():
             for artifact in loaded.artifacts:
                 _lay_one(place, artifact)
     except OSError as error:

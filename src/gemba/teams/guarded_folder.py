@@ -49,6 +49,16 @@ class GuardedFolder:
         finally:
             os.close(descriptor)
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """The same where no file may be left for it: the folder itself is held."""
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._at)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
     def names(self, most: int) -> list[str]:
         """What lies here, in order; of more than so many, any that many."""
         with os.scandir(self._at) as found:
