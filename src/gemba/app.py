@@ -85,7 +85,7 @@ from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
-from gemba.store.patience import patiently
+from gemba.store.patience import after_each, patiently
 from gemba.store.signal import Signal, signal_for
 from gemba.teams import beginning, commands, deciding, messaging, proposing, reviewing, stint
 from gemba.teams import cards as team_cards
@@ -157,7 +157,6 @@ _SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
 # What waits for a dialog, or for its agent to come up, can be typed then.
 _INPUTS = Filter(frozenset({"input.wanted", "permission_settled", "session_transition"}))
 _ALARMS = Filter(frozenset({"escalation.snoozed"}))
-_RETRY_SECONDS = 2.0
 _STALL_SECONDS = 30.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run
 _LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
@@ -411,12 +410,7 @@ class App:
                     await hub.wait_for(seen, _INPUTS)
 
     async def _deliver(self, hub: Hub) -> None:
-        while True:
-            seen = hub.last
-            await patiently(self.write_replies, "replies")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_RETRY_SECONDS if self.reply_trouble else None):
-                    await hub.wait_for(seen, _REPLIES)
+        await after_each(hub, _REPLIES, self.write_replies, "replies", lambda: self.reply_trouble)
 
     async def _ring_alarms(self, hub: Hub) -> None:
         while True:

@@ -7,8 +7,6 @@ before the file is there is made up for. Called by the server after each change,
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -23,10 +21,9 @@ from gemba.personas import consults
 from gemba.personas.consult import ConsultDetail
 from gemba.store.database import Database
 from gemba.store.hub import Hub
-from gemba.store.patience import patiently
+from gemba.store.patience import after_each
 
 _PAGE = 100
-_RETRY_SECONDS = 2.0
 # What changes which records must be on disk.
 _NEWS = Filter(
     frozenset({"consult.started", "consult.applied", "consult.unapplied", "consult.finished", "consult.closed"})
@@ -50,12 +47,7 @@ class Records:
 
     async def keep(self, hub: Hub) -> None:
         """For ever: after each change, and again while the disk refuses."""
-        while True:
-            seen = hub.last
-            await patiently(self.write, "records")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_RETRY_SECONDS if self.trouble else None):
-                    await hub.wait_for(seen, _NEWS)
+        await after_each(hub, _NEWS, self.write, "records", lambda: self.trouble)
 
     def write(self) -> None:
         """What is missing; one that cannot be written does not stand in the others' way."""

@@ -21,7 +21,7 @@ from gemba.skills.consult.walk_summary import WalkSummaryInput
 from gemba.store.database import Database, Transaction
 from gemba.walks import store
 from gemba.walks.summary_lines import summary_lines
-from gemba.walks.walk import AskPerspectives, ItemStatus, SourceKind
+from gemba.walks.walk import AskPerspectives, SourceKind
 
 _NOTHING_TO_SEE: Final = (SourceKind.TOPIC, SourceKind.TEAM_TASK)  # of which personas are told nothing
 
@@ -39,11 +39,7 @@ def ask_on_walk(tx: Transaction, body: AskPerspectives, *, id: str) -> Perspecti
 
 
 def _meant(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any]:
-    if item_id is not None:
-        row: Row[Any] | None = store.item(tx.connection, walk_id, item_id)
-    else:
-        known = store.items_of(tx.connection, walk_id)
-        row = next((each for each in known if each.status == ItemStatus.ACTIVE), None)
+    row = store.on_the_table(tx.connection, walk_id, item_id)
     if row is None:
         raise Conflict("nothing is on the table; allowed: an item of the agenda", code="nothing_on_the_table")
     if row.kind in _NOTHING_TO_SEE:

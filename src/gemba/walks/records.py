@@ -7,8 +7,6 @@ commands without one.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +17,11 @@ from gemba import clock
 from gemba.event import Filter
 from gemba.store.database import Database
 from gemba.store.hub import Hub
-from gemba.store.patience import patiently
+from gemba.store.patience import after_each
 from gemba.teams.guarded_folder import guarded
 from gemba.walks.tables import walks
 
 _NEWS = Filter(frozenset({"walk.ended"}))
-_RETRY_SECONDS = 2.0
 _PAGE = 100
 _FOLDER = "walks"
 
@@ -46,12 +43,7 @@ class Summaries:
 
     async def keep(self, hub: Hub) -> None:
         """For ever: after each end, and again while the disk refuses."""
-        while True:
-            seen = hub.last
-            await patiently(self.write, "summaries")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_RETRY_SECONDS if self.trouble else None):
-                    await hub.wait_for(seen, _NEWS)
+        await after_each(hub, _NEWS, self.write, "summaries", lambda: self.trouble)
 
     def write(self) -> None:
         """What is missing; one that cannot be written does not stand in the others' way."""

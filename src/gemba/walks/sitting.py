@@ -27,7 +27,6 @@ from gemba.walks.synopsis import resumed, summary, synopsis
 from gemba.walks.tables import walks
 from gemba.walks.walk import (
     EndWalk,
-    ItemStatus,
     StartWalk,
     TakeTurn,
     WalkConsult,
@@ -91,7 +90,7 @@ def _open_already(tx: Transaction, slot: str) -> Conflict:
 def pause_walk(tx: Transaction, _body: Nothing, *, id: str) -> WalkDetail:
     row = store.locked(tx, id, active=False)
     if row.status != WalkStatus.PAUSED:
-        store.move(tx, row, "paused", walked=_walked(row, tx.now), walking_since=None)
+        store.move(tx, row, "paused", walked=store.walked(row, tx.now), walking_since=None)
         store.tell_of_walk(tx, "walk.paused", id)
     return store.detail(tx.connection, id, tx.now)
 
@@ -115,22 +114,15 @@ def end_walk(tx: Transaction, body: EndWalk, *, id: str) -> WalkDetail:
     event = "abandoned" if body.abandon else "completed"
     known = store.items_of(tx.connection, id)
     store.settle_elsewhere(tx, id, known)
-    walked = {"walked": _walked(row, tx.now), "walking_since": None}
+    walked = {"walked": store.walked(row, tx.now), "walking_since": None}
     store.move(tx, row, event, ended_at=tx.now, slot=None, synopsis=None, unrecorded=True, **walked)
     ended = store.detail(tx.connection, id, tx.now)
-    store.change(tx, id, summary=summary(ended, ended.agenda, ended.totals))
-    ended = store.detail(tx.connection, id, tx.now)
+    ended = msgspec.structs.replace(ended, summary=summary(ended, ended.agenda, ended.totals))
+    store.change(tx, id, summary=ended.summary)
     told = {"status": str(ended.status), "totals": ended.totals}
     store.tell_of_walk(tx, "walk.ended", id, **told)
     audit.record(tx, "walk.ended", id, {**told, "summary": ended.summary})
     return ended
-
-
-def _walked(row: Row[Any], now: int) -> int:
-    """Without its pauses; a clock that was set back takes nothing away."""
-    since: int | None = row.walking_since
-    walked: int = row.walked
-    return walked if since is None else walked + max(0, now - since)
 
 
 # ---- turns -----------------------------------------------------------------------------------------------------------
@@ -138,7 +130,7 @@ def _walked(row: Row[Any], now: int) -> int:
 
 def take_turn(tx: Transaction, body: TakeTurn, *, id: str) -> WalkDetail:
     walk, message = store.locked(tx, id), storable(body.message).strip()
-    active = _on_the_table(tx, id, None)
+    active = store.on_the_table(tx.connection, id)
     if body.item is not None:
         _go_to(tx, walk, store.item(tx.connection, id, body.item), active)
     elif not message and store.take_up_next(tx, walk, 0 if active is None else active.place) is None:
@@ -186,7 +178,7 @@ def _answerer(tx: Transaction, walk: Row[Any], message: str) -> tuple[consulting
 
 def consult_on_walk(tx: Transaction, body: WalkConsult, *, id: str) -> ConsultSummary:
     store.locked(tx, id)
-    row = _on_the_table(tx, id, body.item)
+    row = store.on_the_table(tx.connection, id, body.item)
     given = body.raw_input or _input(tx, body.skill_id, id, None if row is None else row.ref)
     wanted = NewConsult(persona_id=body.persona_id, skill_id=body.skill_id, raw_input=given, guidance=body.guidance)
     made = consulting.prepare(tx.surroundings, wanted)
@@ -214,13 +206,6 @@ def _input(tx: Transaction, skill_id: str, walk_id: str, ref: str | None) -> dic
 def _as_document(given: msgspec.Struct) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(given)
     return document
-
-
-def _on_the_table(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any] | None:
-    if item_id is not None:
-        return store.item(tx.connection, walk_id, item_id)
-    known = store.items_of(tx.connection, walk_id)
-    return next((row for row in known if row.status == ItemStatus.ACTIVE), None)
 
 
 _WALK = "/api/walks/{id}"

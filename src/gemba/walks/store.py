@@ -88,6 +88,21 @@ def item(connection: Connection, walk_id: str, id: str) -> Row[Any]:
     return row
 
 
+def on_the_table(connection: Connection, walk_id: str, id: str | None = None) -> Row[Any] | None:
+    """The item that is meant: the one of this id, else the one that is on the table; None when there is none."""
+    if id is not None:
+        return item(connection, walk_id, id)
+    active = (agenda.c.walk_id == walk_id, agenda.c.status == ItemStatus.ACTIVE)
+    return connection.execute(select(agenda).where(*active).order_by(agenda.c.place)).first()
+
+
+def walked(row: Row[Any], now: int) -> int:
+    """Microseconds without its pauses; a clock that was set back takes nothing away."""
+    since: int | None = row.walking_since
+    before: int = row.walked
+    return before if since is None else before + max(0, now - since)
+
+
 def change(tx: Transaction, id: str, **values: Any) -> None:
     tx.connection.execute(update(walks).where(walks.c.id == id).values(changed_at=tx.now, **values))
 
@@ -253,10 +268,6 @@ def view_item(row: Row[Any], settled: str | None = None) -> AgendaItem:
     )
 
 
-def summary(row: Row[Any], known: Sequence[Row[Any]]) -> WalkSummary:
-    return WalkSummary(**_summary(row, len(known), sum(each.status in UNDECIDED for each in known)))
-
-
 def _summary(row: Row[Any], items: int, left: int) -> dict[str, Any]:
     return {
         "id": row.id,
@@ -340,7 +351,6 @@ def totals(walk: Row[Any], shown: Sequence[AgendaItem], asked: Sequence[Row[Any]
     decided = [each.decision for each in shown if each.decision is not None]
     applied = [each.action for each in decided if each.applied is not None and each.action is not None]
     spent = [each.cost_micros for each in asked]
-    walked = walk.walked + (0 if walk.walking_since is None else max(0, now - walk.walking_since))
     return Totals(
         items=len(shown),
         left=sum(by_status[status] for status in UNDECIDED),
@@ -352,7 +362,7 @@ def totals(walk: Row[Any], shown: Sequence[AgendaItem], asked: Sequence[Row[Any]
         work_touched=_work_in(decided),
         consults=len(asked),
         dollars=None if None in spent else sum(spent) / MICROS,
-        seconds=walked // clock.SECOND,
+        seconds=walked(walk, now) // clock.SECOND,
     )
 
 
