@@ -19,54 +19,43 @@ import msgspec
 import structlog
 
 from gemba import clock
-from gemba.action import Action
-from gemba.autodispatch import switching
+from gemba.actions import ACTIONS
 from gemba.autodispatch.budget_holds import budget_holds
 from gemba.autodispatch.rounds import Rounds
 from gemba.config import Settings, Workspace, origin_of
 from gemba.escalations import (
     approval_flows,
-    approvals,
-    assumptions,
     delivery,
     derived,
-    handing_over,
     handoff_flows,
     handoff_frames,
     notices,
     projection,
     reply,
-    rules,
     stalls,
-    verbs,
 )
-from gemba.escalations import store as escalations
+from gemba.escalations.alarms import Alarms
 from gemba.escalations.awaited import is_awaited
 from gemba.escalations.flows import NEWS, EscalationFlows
 from gemba.escalations.journal import keep_journal
 from gemba.escalations.notify import open_policies
 from gemba.event import Filter
 from gemba.flows.executors import claimed_name
-from gemba.handoff import audit, audit_verdict, contract_view, dispatches, dispatching, remembering
+from gemba.handoff import audit, dispatches
 from gemba.handoff.anchors import Anchors
 from gemba.handoff.sections import read_sections
 from gemba.personas import (
-    applying,
     asking,
     consult_flows,
     consult_lines,
     consulting,
     holding,
-    phases,
-    revoking,
-    taking_back,
 )
 from gemba.personas import reservations as reservations  # its tables
 from gemba.personas.consult_records import Records
 from gemba.personas.consults import persona_of
 from gemba.personas.expert import Expert
 from gemba.personas.file import read_personas
-from gemba.sessions import inputs, releasing, starting
 from gemba.sessions.agents.file import find_sound, sound_agents
 from gemba.sessions.backends.process import ProcessBackend
 from gemba.sessions.backends.tmux import TmuxBackend
@@ -75,74 +64,32 @@ from gemba.sessions.ingest import Ingest
 from gemba.sessions.keeping import Keeping
 from gemba.sessions.store import role_of
 from gemba.sessions.unsaved import Looking, keep_looking
-from gemba.settings import store as settings_files
 from gemba.skills.advisor.advise import advise
 from gemba.skills.consult import epic_order, perspective, team_plan, walk_summary
 from gemba.skills.consult.registry import SKILLS
 from gemba.sprints import cards as sprint_cards
-from gemba.sprints import holds, planning, progress, usage
+from gemba.sprints import holds, progress, usage
 from gemba.store import confirmations, events
 from gemba.store.database import Database
 from gemba.store.hub import Hub
 from gemba.store.migrate import open_database
 from gemba.store.patience import after_each, patiently
 from gemba.store.signal import Signal, signal_for
-from gemba.teams import beginning, commands, deciding, messaging, proposing, reviewing, stint
 from gemba.teams import cards as team_cards
+from gemba.teams import deciding, proposing, stint
 from gemba.teams.at_work import TeamsAtWork
 from gemba.teams.epics import item_of
 from gemba.teams.folder import Folders
 from gemba.threads import first_of, readable, repeat_in_thread
-from gemba.walks import agenda as walk_agenda
 from gemba.walks import asking as walk_asking
-from gemba.walks import deciding as walk_deciding
-from gemba.walks import sitting
 from gemba.walks.records import Summaries
 from gemba.watch import FolderWatch
-from gemba.work import claiming, following, importing, relating, undoing
-from gemba.work import store as work
+from gemba.work import following
 
 if TYPE_CHECKING:
     from gemba.flows.engine import Engine
 
-ACTIONS: tuple[Action, ...] = (
-    *verbs.ACTIONS,
-    *rules.ACTIONS,
-    *assumptions.ACTIONS,
-    *approvals.ACTIONS,
-    *audit_verdict.ACTIONS,
-    *contract_view.ACTIONS,
-    *dispatching.ACTIONS,
-    *handing_over.ACTIONS,
-    *remembering.ACTIONS,
-    *starting.ACTIONS,
-    *inputs.ACTIONS,
-    *releasing.ACTIONS,
-    *work.ACTIONS,
-    *relating.ACTIONS,
-    *claiming.ACTIONS,
-    *undoing.ACTIONS,
-    *planning.ACTIONS,
-    *importing.ACTIONS,
-    *phases.ACTIONS,
-    *consulting.ACTIONS,
-    *asking.ACTIONS,
-    *applying.ACTIONS,
-    *taking_back.ACTIONS,
-    *revoking.ACTIONS,
-    *switching.ACTIONS,
-    *beginning.ACTIONS,
-    *commands.ACTIONS,
-    *reviewing.ACTIONS,
-    *messaging.ACTIONS,
-    *sitting.ACTIONS,
-    *walk_agenda.ACTIONS,
-    *walk_deciding.ACTIONS,
-    *settings_files.ACTIONS,
-    *walk_asking.ACTIONS,
-)
-
-# What changes which replies must be on disk, and what changes when the next alarm is.
+# What changes which replies must be on disk.
 _REPLIES = Filter(
     frozenset(
         f"escalation.{end}"
@@ -156,10 +103,8 @@ _REPLIES = Filter(
 _SESSIONS = Filter(frozenset({"session.wanted", "session.unwanted"}))
 # What waits for a dialog, or for its agent to come up, can be typed then.
 _INPUTS = Filter(frozenset({"input.wanted", "permission_settled", "session_transition"}))
-_ALARMS = Filter(frozenset({"escalation.snoozed"}))
 _STALL_SECONDS = 30.0
 _GLANCE_SECONDS = 1.0  # between two looks at the agents that run
-_LONGEST_SLEEP = 30.0  # a clock that was set is noticed within this
 _HOUR_SECONDS = 3600.0
 
 log = structlog.get_logger("gemba.app")
@@ -184,6 +129,7 @@ class App:
         self.signal: Signal = signal_for(database, workspace.signal_folder)
         self.started_at: int | None = None
         self.is_demo = False  # with agents of `gemba demo`: the page says what one is looking at
+        self.alarms = Alarms(database)
         self.reply_trouble: str | None = None
         self.engine: Engine | None = None  # while it runs
         self.keeping = Keeping(
@@ -264,7 +210,7 @@ class App:
     def catch_up(self) -> None:
         """What a running server would have done by now: take in new frames, ring alarms, write replies."""
         self.ingest.drain()
-        self._ring()
+        self.alarms.ring()
         self.keeping.keep()
         self.see_to_consults()
         self.looking.look_at_ended()
@@ -332,7 +278,7 @@ class App:
                         self.records.keep(hub),
                         self.team_folders.keep(hub),
                         self.walk_summaries.keep(hub),
-                        self._ring_alarms(hub),
+                        self.alarms.keep(hub),
                         self._prune_hourly(),
                         self._tidy_hourly(),
                         keep_looking(self.looking, hub),
@@ -412,15 +358,6 @@ class App:
     async def _deliver(self, hub: Hub) -> None:
         await after_each(hub, _REPLIES, self.write_replies, "replies", lambda: self.reply_trouble)
 
-    async def _ring_alarms(self, hub: Hub) -> None:
-        while True:
-            seen = hub.last
-            await patiently(self._ring, "alarms")
-            delay = await patiently(self._seconds_to_next_ring, "alarms")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(delay):
-                    await hub.wait_for(seen, _ALARMS)
-
     async def _prune_hourly(self) -> None:
         while True:
             await patiently(self.prune, "retention")
@@ -438,17 +375,3 @@ class App:
 
     def look_for_stalls(self) -> None:
         stalls.look(self.database, self.workspace, self.origin)
-
-    def _ring(self) -> None:
-        due = self._next_ring()
-        if due is not None and due <= clock.now():
-            with self.database.transaction() as tx:
-                escalations.ring(tx)
-
-    def _seconds_to_next_ring(self) -> float | None:
-        due = self._next_ring()
-        return None if due is None else min(max((due - clock.now()) / clock.SECOND, 0.05), _LONGEST_SLEEP)
-
-    def _next_ring(self) -> int | None:
-        with self.database.read() as connection:
-            return escalations.next_ring(connection)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from gemba.app import ACTIONS
+from gemba.actions import ACTIONS
 from gemba.escalations.policy import HOUR, Policy
 from gemba.handoff.approvals import Approval, get, view
 from tests.fixtures.flowing import FlowFloor

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, update
 
 from gemba import clock
-from gemba.app import ACTIONS
+from gemba.actions import ACTIONS
 from gemba.errors import Conflict
 from gemba.escalations.policy import Policies, Policy, Verify
 from gemba.handoff import approvals, audit, grants, requests

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from gemba import clock, wire
-from gemba.app import ACTIONS, App
+from gemba.actions import ACTIONS
+from gemba.app import App
 from gemba.escalations import handing_over
 from gemba.escalations.handoff_flows import Elsewhere, HandoffFlows, left_of
 from gemba.escalations.raised import raise_escalation

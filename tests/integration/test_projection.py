@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import insert, select
 
 from gemba import clock, wire
-from gemba.app import ACTIONS, App
+from gemba.actions import ACTIONS
+from gemba.app import App
 from gemba.errors import Conflict
 from gemba.escalations import inbox
 from gemba.escalations.assumption import Assumption

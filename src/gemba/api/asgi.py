@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gemba.actions import ACTIONS
 from gemba.api import metrics, openapi, site
 from gemba.api.cache import Cache
 from gemba.api.endpoints import action_route, escaped, guarded, not_found, read_route
@@ -17,7 +18,7 @@ from gemba.api.metrics import Meter
 from gemba.api.routes import READS
 from gemba.api.security import MCP_PATH, Guard, is_api
 from gemba.api.stream import HEARTBEAT_SECONDS, Stream
-from gemba.app import ACTIONS, App
+from gemba.app import App
 from gemba.operators import Operators
 from gemba.store.hub import Hub
 

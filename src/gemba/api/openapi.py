@@ -14,11 +14,11 @@ import msgspec
 
 import gemba
 from gemba.action import Action, Nothing
+from gemba.actions import ACTIONS
 from gemba.api.metrics import PATH as METRICS
 from gemba.api.problem import MEDIA_TYPE, Problem
 from gemba.api.read import Read
 from gemba.api.routes import READS
-from gemba.app import ACTIONS
 from gemba.event import Event
 from gemba.skills.consult.registry import SKILLS
 

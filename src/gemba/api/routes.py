@@ -1,4 +1,4 @@
-"""What can be read over HTTP, as a table; what can be changed is `app.ACTIONS`. Handlers parse and render nothing.
+"""What can be read over HTTP, as a table; what can be changed is `gemba.actions`. Handlers parse and render nothing.
 
 `text/event-stream` and the page are not JSON and have modules of their own.
 """

@@ -14,9 +14,10 @@ from typing import Any, cast
 import msgspec
 
 from gemba.action import ids_in
+from gemba.actions import ACTIONS
 from gemba.api.decode import decode_body, decode_query
 from gemba.api.routes import READS
-from gemba.app import ACTIONS, App
+from gemba.app import App
 from gemba.cli.door import encode_body, query_string
 from gemba.cli.log import set_up_logging
 from gemba.config import Settings, Workspace

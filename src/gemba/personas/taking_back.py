@@ -2,7 +2,7 @@
 
 Both in one transaction, with the event and the audit entry. An item that was changed gets back what it had, unless
 somebody changed it since; one that was made is cancelled, since nothing that was made is unmade. What a manager applied
-by itself is its consult's business: such a change is undone at the item. Called by `app`'s table of actions.
+by itself is its consult's business: such a change is undone at the item. Called through `gemba.actions`.
 """
 
 from __future__ import annotations
