@@ -19,6 +19,7 @@ from gemba.walks.store import item as agenda_row
 from gemba.walks.tables import agenda
 from gemba.work.tables import changes, items
 from tests.fixtures.api import Api
+from tests.fixtures.remembered import suggest
 from tests.fixtures.servers import Answer
 
 
@@ -311,6 +312,23 @@ def test_a_handed_off_item_stays_open_with_the_other_personas_consult(api: Api) 
     else:
         assert (answer.status, answer.json["code"]) == (502, "not_started")
         assert read(api, walk)["agenda"][0]["status"] == "active"
+
+
+def test_what_agents_suggest_to_remember_is_decided_on_a_walk(api: Api) -> None:
+    first, second, third = suggest(api.app, "Migrations run twice.", "The queue is FIFO.", "Friday is release day.")
+    walk = start(api)
+    assert refs(walk) == [("memory", first), ("memory", second), ("memory", third)]
+    assert "Migrations run twice." in walk["agenda"][0]["framing"]["summary"]
+
+    decided(api, walk, item_of(walk, first)["id"], "ratify")
+    decided(api, walk, item_of(walk, second)["id"], "reject", rationale="It is not.")
+    api.request("POST", f"/api/memories/{third}/accept", {})
+    answer = decide(api, walk, item_of(walk, third)["id"], "ratify")
+
+    states = {each["id"]: each for each in api.get("/api/memories")["memories"]}
+    assert (states[first]["state"], states[second]["state"]) == ("accepted", "rejected")
+    assert states[second]["decision_reason"] == "It is not."
+    assert (answer.status, answer.json["code"]) == (409, "settled_elsewhere")
 
 
 def test_what_was_answered_elsewhere_is_dismissed_and_the_next_is_on_the_table(api: Api) -> None:

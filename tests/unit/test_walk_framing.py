@@ -8,11 +8,13 @@ from gemba.escalations.answer import judge
 from gemba.escalations.escalation import Answer, Channel, Delivery, Escalation, Precedent, Respond, State, Urgency
 from gemba.walks.framing import (
     ItemFacts,
+    MemoryFacts,
     SessionFacts,
     TaskFacts,
     frame_closed,
     frame_escalation,
     frame_filed,
+    frame_memory,
     frame_session,
     frame_task,
     frame_topic,
@@ -136,6 +138,18 @@ def test_a_session_that_gemba_did_not_start_cannot_be_started_again() -> None:
     assert [action.path for action in frame_session(facts).actions] == ["/api/work-items"]
     again = frame_session(facts._replace(agent="claude", task="Mend it", title="Mend it"))
     assert again.actions[0].body == {"agent": "claude", "task": "Mend it", "title": "Mend it"}
+
+
+@pytest.mark.parametrize(("class_", "bodies"), [("thread", [{}, {"class": "anchor"}, {}]), ("anchor", [{}, {}])])
+def test_what_is_to_be_remembered_is_kept_or_not_and_made_an_anchor_where_it_is_none(
+    class_: str, bodies: list[dict[str, str]]
+) -> None:
+    framing = frame_memory(MemoryFacts("m/1", "twice", "atom", class_, "It runs twice", "See the log.", ""))
+
+    assert [action.body for action in framing.actions] == bodies
+    assert framing.actions[0].path == "/api/memories/m%2F1/accept"
+    assert framing.actions[-1].path == "/api/memories/m%2F1/reject"
+    assert framing.summary == "See the log."
 
 
 def test_a_topic_can_be_filed() -> None:

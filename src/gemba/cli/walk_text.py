@@ -22,6 +22,7 @@ _SOURCES = {
     "session": "a session that failed",
     "filed": "new work",
     "closed": "closed work",
+    "memory": "to be remembered",
     "item": "work",
     "topic": "your topic",
 }

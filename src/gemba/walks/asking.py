@@ -23,7 +23,12 @@ from gemba.walks import store
 from gemba.walks.summary_lines import summary_lines
 from gemba.walks.walk import AskPerspectives, SourceKind
 
-_NOTHING_TO_SEE: Final = (SourceKind.TOPIC, SourceKind.TEAM_TASK)  # of which personas are told nothing
+# Of which personas are told nothing.
+_NOTHING_TO_SEE: Final = {
+    SourceKind.TOPIC: "a topic in words",
+    SourceKind.TEAM_TASK: "a team's task",
+    SourceKind.MEMORY: "something to remember",
+}
 
 
 def ask_on_walk(tx: Transaction, body: AskPerspectives, *, id: str) -> PerspectivesAsked:
@@ -43,7 +48,7 @@ def _meant(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any]:
     if row is None:
         raise Conflict("nothing is on the table; allowed: an item of the agenda", code="nothing_on_the_table")
     if row.kind in _NOTHING_TO_SEE:
-        what = "a topic in words" if row.kind == SourceKind.TOPIC else "a team's task"
+        what = _NOTHING_TO_SEE[SourceKind(row.kind)]
         allowed = "an escalation, work or a session"
         raise Conflict(
             f"personas comment on what they can look at, and this is {what}; allowed: {allowed}",

@@ -104,12 +104,16 @@ def _modify(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tup
 
 
 def _reject(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tuple[str, Decision]:
-    """The reason is kept; an escalation is declined with it, and the agent is told."""
+    """The reason is kept; an escalation is declined with it, and the agent is told; a memory is not offered again."""
     if not rationale:
         raise _missing("rationale", "why it is rejected, in words")
-    if row.kind != SourceKind.ESCALATION:
+    if row.kind == SourceKind.ESCALATION:
+        action = WalkAction("Decline", "POST", _escalation_path(row, "dismiss"), {"text": rationale})
+    elif row.kind == SourceKind.MEMORY:
+        path = f"/api/memories/{quote(row.ref, safe='')}/reject"
+        action = WalkAction("Do not remember it", "POST", path, {"reason": rationale})
+    else:
         return "decided", _made(tx, row, body, rationale)
-    action = WalkAction("Decline", "POST", _escalation_path(row, "dismiss"), {"text": rationale})
     return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action))
 
 

@@ -12,6 +12,7 @@ from gemba.escalations.inbox import get_escalation
 from gemba.handoff.approval import RequestState
 from gemba.handoff.approvals import approvals
 from gemba.handoff.approvals import view as view_approval
+from gemba.handoff.memories import memories
 from gemba.sessions import runs
 from gemba.sessions.store import sessions
 from gemba.store import rows
@@ -19,7 +20,7 @@ from gemba.teams import store as teams
 from gemba.teams.tables import tasks as team_tasks
 from gemba.teams.task import events_from
 from gemba.walks import framing
-from gemba.walks.framing import ItemFacts, SessionFacts, TaskFacts
+from gemba.walks.framing import ItemFacts, MemoryFacts, SessionFacts, TaskFacts
 from gemba.walks.walk import Framing, SourceKind
 from gemba.work.tables import items
 
@@ -82,6 +83,11 @@ def _session(connection: Connection, ref: str, _topic: str, _origin: str) -> Fra
     )
 
 
+def _memory(connection: Connection, ref: str, _topic: str, _origin: str) -> Framing:
+    row = rows.get(connection, memories, ref, "memory")
+    return framing.frame_memory(MemoryFacts(*(row._mapping[name] for name in MemoryFacts._fields)))
+
+
 def _topic(_connection: Connection, _ref: str, topic: str, _origin: str) -> Framing:
     return framing.frame_topic(topic)
 
@@ -93,5 +99,6 @@ _READ: dict[SourceKind, Callable[[Connection, str, str, str], Framing]] = {
     SourceKind.FILED: _item(framing.frame_filed),
     SourceKind.CLOSED: _item(framing.frame_closed),
     SourceKind.ITEM: _item(framing.frame_item),
+    SourceKind.MEMORY: _memory,
     SourceKind.TOPIC: _topic,
 }

@@ -90,6 +90,18 @@ class SessionFacts(NamedTuple):
     title: str
 
 
+class MemoryFacts(NamedTuple):
+    """What an agent suggests to remember."""
+
+    id: str
+    slug: str
+    type: str
+    class_: str
+    description: str
+    body: str
+    rationale: str
+
+
 # ---- escalations -----------------------------------------------------------------------------------------------------
 
 
@@ -275,6 +287,17 @@ def frame_session(one: SessionFacts) -> Framing:
 
 def _how(lifecycle: str) -> str:
     return "was lost" if lifecycle == "lost" else "failed"
+
+
+def frame_memory(one: MemoryFacts) -> Framing:
+    sentence = f"An agent suggests to remember, as {one.slug}: {one_line(one.description, 160)}"
+    parts = [one_line(one.body, _LONGEST_SUMMARY), one_line(one.rationale, 300)]
+    path = f"/api/memories/{quote(one.id, safe='')}"
+    keep = WalkAction("Remember it", "POST", f"{path}/accept", {})
+    always = WalkAction("Remember it, for every turn", "POST", f"{path}/accept", {"class": "anchor"})
+    drop = WalkAction("Do not remember it", "POST", f"{path}/reject", {})
+    actions = [keep, drop] if one.class_ == "anchor" else [keep, always, drop]
+    return Framing(sentence, "\n".join(part for part in parts if part), actions)
 
 
 def frame_topic(words: str) -> Framing:

@@ -15,6 +15,8 @@ from gemba import clock
 from gemba.errors import NotFound
 from gemba.escalations.escalation import State, Urgency
 from gemba.escalations.store import escalations
+from gemba.handoff.memories import memories
+from gemba.handoff.memory import MemoryState
 from gemba.sessions.session import Lifecycle
 from gemba.sessions.store import sessions
 from gemba.store import rows
@@ -36,6 +38,7 @@ _PRIORITY = {
     SourceKind.SESSION: 3,
     SourceKind.FILED: 4,
     SourceKind.CLOSED: 5,
+    SourceKind.MEMORY: 6,
     SourceKind.ITEM: 2,
     SourceKind.TOPIC: 2,
 }
@@ -61,6 +64,7 @@ def everything(connection: Connection, workspace: str, now: int) -> list[Found]:
         *(_session(row) for row in connection.execute(_failed_sessions(workspace, now - RECENT))),
         *(_item(SourceKind.FILED, row) for row in connection.execute(_filed(now - RECENT))),
         *(_item(SourceKind.CLOSED, row) for row in connection.execute(_closed(now - RECENT))),
+        *(_memory(row) for row in connection.execute(_suggested())),
     ]
     found.sort(key=lambda one: (one.priority, one.since, one.kind, one.ref))
     return found[:MOST_ITEMS]
@@ -74,11 +78,13 @@ def named(connection: Connection, ref: str) -> Found:
         return _item(SourceKind.ITEM, row)
     if (row := rows.find(connection, sessions, ref)) is not None:
         return _session(row)
+    if (row := rows.find(connection, memories, ref)) is not None:
+        return _memory(row)
     run_id, _, task_id = ref.partition("/")
     query = select(team_tasks).where(team_tasks.c.run_id == run_id, team_tasks.c.id == task_id)
     if (row := connection.execute(query).first()) is not None:
         return _team_task(row)
-    allowed = "the id of an escalation, a work item or a session, or run/task of a team"
+    allowed = "the id of an escalation, a work item, a session or a memory, or run/task of a team"
     raise NotFound(f"nothing has the id {ref[:200]}; allowed: {allowed}", code="not_found", found=ref[:200])
 
 
@@ -129,6 +135,11 @@ def _closed(since: int) -> Any:
     return select(items).where(*fresh).order_by(items.c.closed_at, items.c.id).limit(MOST_ITEMS)
 
 
+def _suggested() -> Any:
+    waiting = select(memories).where(memories.c.state == MemoryState.SUGGESTED)
+    return waiting.order_by(memories.c.created_at, memories.c.id).limit(MOST_ITEMS)
+
+
 # ---- what each is called ---------------------------------------------------------------------------------------------
 
 
@@ -161,6 +172,12 @@ def _item(kind: SourceKind, row: Any) -> Found:
     since = row.closed_at if kind is SourceKind.CLOSED and row.closed_at is not None else row.created_at
     by = row.closed_by if kind is SourceKind.CLOSED else row.created_by
     return Found(kind, row.id, by, one_line(f"{row.id}: {row.title}", LONGEST_LABEL), _PRIORITY[kind], since)
+
+
+def _memory(row: Any) -> Found:
+    kind = SourceKind.MEMORY
+    words = one_line(f"Remember: {row.description}", LONGEST_LABEL)
+    return Found(kind, row.id, None, words, _PRIORITY[kind], row.created_at)
 
 
 # ---- settled elsewhere -----------------------------------------------------------------------------------------------
@@ -218,9 +235,18 @@ def _settled_closed(connection: Connection, refs: Sequence[str]) -> Mapping[str,
     return {ref: f"its retrospective is {known.get(ref, 'gone')}" for ref in refs if known.get(ref) != Retro.WANTED}
 
 
+def _settled_memories(connection: Connection, refs: Sequence[str]) -> Mapping[str, str]:
+    query = select(memories.c.id, memories.c.state, memories.c.decided_by).where(memories.c.id.in_(refs))
+    known = {row.id: row for row in connection.execute(query)}
+    gone = {ref: "it is gone" for ref in refs if ref not in known}
+    decided = {id: row for id, row in known.items() if row.state != MemoryState.SUGGESTED}
+    return gone | {id: f"{row.state} by {row.decided_by}" for id, row in decided.items()}
+
+
 _SETTLED: Mapping[SourceKind, Callable[[Connection, Sequence[str]], Mapping[str, str]]] = {
     SourceKind.ESCALATION: _settled_escalations,
     SourceKind.TEAM_TASK: _settled_tasks,
     SourceKind.FILED: _settled_filed,
     SourceKind.CLOSED: _settled_closed,
+    SourceKind.MEMORY: _settled_memories,
 }

@@ -50,6 +50,7 @@ class SourceKind(StrEnum):
     SESSION = "session"  # one that failed
     FILED = "filed"  # work that is new, and that nobody has agreed to
     CLOSED = "closed"  # work that is done and wants a retrospective
+    MEMORY = "memory"  # what an agent suggests to remember, and nobody has decided about
     ITEM = "item"  # work that the operator wants to talk about
     TOPIC = "topic"  # what the operator wants to talk about
 

@@ -6158,7 +6158,7 @@ export interface components {
          * SourceKind
          * @enum {unknown}
          */
-        SourceKind: "closed" | "escalation" | "filed" | "item" | "session" | "team_task" | "topic";
+        SourceKind: "closed" | "escalation" | "filed" | "item" | "memory" | "session" | "team_task" | "topic";
         /**
          * Spending
          * @description What a persona spends today, in dollars.

@@ -1,7 +1,7 @@
 /** What is on the table: what it is, what the PM says of it and proposes, what can be decided, what was said. */
 import { useLayoutEffect, useRef } from "react";
 import type { AgendaItem, Escalation, Walk } from "../api/types";
-import { linkToOne, linkToTask } from "../app/routes";
+import { linkTo, linkToOne, linkToTask } from "../app/routes";
 import { Plan, usePlan } from "../approvals/Plan";
 import { Mark } from "../handoffs/Mark";
 import { Age } from "../ui/Age";
@@ -77,6 +77,7 @@ function Head({ item }: { item: AgendaItem }) {
         {worker !== null && <span className="walk-worker">{plainText(worker)}</span>}
         {kind === "escalation" && <a {...linkToOne("escalation", ref)}>As it was asked</a>}
         {kind === "session" && <a {...linkToOne("session", ref)}>The session</a>}
+        {kind === "memory" && <a {...linkTo("memory")}>All suggestions</a>}
         {kind === "team_task" && <a {...linkToTask(run, task)}>The task</a>}
         {(kind === "filed" || kind === "closed" || kind === "item") && <a {...linkToOne("item", ref)}>The item</a>}
         <span className="age">

@@ -34,6 +34,7 @@ const SOURCES: Record<Exclude<WalkSource["kind"], "escalation">, { label: string
   session: { label: "Failed session", icon: "terminal" },
   filed: { label: "New work", icon: "columns" },
   closed: { label: "Look back", icon: "undo" },
+  memory: { label: "To remember", icon: "bookmark" },
   item: { label: "Work item", icon: "columns" },
   topic: { label: "Topic", icon: "topic" },
 };
