@@ -83,6 +83,18 @@ def to_floor(page: Page) -> None:
     expect(page.get_by_role("region", name="Team runs")).to_be_visible()
 
 
+def to_walk(page: Page) -> None:
+    """A walk, begun by the first who comes, with the first question on the table."""
+    page.get_by_role("link", name="Walk", exact=True).first.click()
+    start = page.get_by_role("button", name="Start the walk")
+    ratify = page.get_by_role("button", name="Ratify")
+    expect(start.or_(ratify)).to_be_visible()
+    if start.is_visible():
+        start.click()
+    expect(ratify).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+
+
 def to_run(page: Page) -> None:
     page.get_by_role("link", name="Teams").first.click()
     page.get_by_role("link", name="Investigate how prices").first.click()
@@ -112,6 +124,7 @@ SCREENS = (
 RUNNING = (
     Screen("floor", 720, to_floor),
     Screen("team", 840, to_run),
+    Screen("walk", 760, to_walk),
 )
 
 

@@ -341,7 +341,7 @@ def test_the_keys_move_over_lines_apply_one_and_close_the_drawer(desk: Desk) -> 
     expect(drawer(page)).to_have_count(0)
     expect(link).to_be_focused()
     keys.press("?")
-    expect(page.get_by_role("dialog", name="Keyboard")).to_contain_text("apply the line of a consult")
+    expect(page.get_by_role("dialog", name="Keyboard")).to_contain_text("Apply the line")
 
 
 def test_the_grid_has_every_session_by_what_is_ready_with_reasons(desk: Desk) -> None:

@@ -307,9 +307,11 @@ def test_whatever_stands_in_a_handoff_is_text(desk: Desk) -> None:
 
 
 def test_addresses_of_what_is_not_there_say_so(desk: Desk) -> None:
-    for path, words in (("/handoffs/nothing", "The handoff could not"), ("/dispatches/nothing", "The dispatch could")):
-        desk.open(path)
-        expect(desk.page.get_by_role("alert").filter(has_text=words)).to_be_visible()
+    for screen, words in (("Handoffs", "No handoff has this id"), ("Dispatches", "No dispatch has this id")):
+        desk.open(f"/{screen.lower()}/nothing")
+        expect(desk.page.get_by_role("heading", name=words)).to_be_visible()
+        desk.page.get_by_role("link", name=f"To the {screen.lower()}").click()
+        expect(desk.page.get_by_role("heading", name=screen, level=1)).to_be_visible()
 
 
 def pages_of(made: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:

@@ -424,8 +424,9 @@ def test_the_end_leaves_a_summary_in_the_workspace_and_in_the_audit_log(api: Api
     assert file.read_text() == ended["summary"]
     assert "# Monday" in ended["summary"]
     assert "- Time walked: 1 min 30 s" in ended["summary"]
-    assert "- Decisions: 1 ratify" in ended["summary"]
-    assert "Which \\*port\\*?" in ended["summary"]
+    assert "- Decisions: 1 ratified; actions applied: 1" in ended["summary"]
+    assert "1. Which \\*port\\*? · ratified" in ended["summary"]
+    assert walk["agenda"][0]["source"]["ref"] not in ended["summary"]
     assert f"(filed {work})" in ended["summary"]
     assert (ended["status"], again["status"]) == ("completed", "completed")
     (entry,) = audited(api, "walk.ended", walk["id"])

@@ -11,6 +11,13 @@ from gemba.walks.walk import UNDECIDED, AgendaItem, Decision, ItemStatus, Said, 
 
 _MOST_NEXT = 5
 _WIDTH = 200
+_PAST = {
+    "ratify": "ratified",
+    "modify": "modified",
+    "reject": "rejected",
+    "defer": "deferred",
+    "handoff": "handed off",
+}
 
 
 def synopsis(walk: WalkSummary, agenda: Sequence[AgendaItem], transcript: Sequence[Said]) -> str:
@@ -64,15 +71,16 @@ def summary(walk: WalkSummary, agenda: Sequence[AgendaItem], totals: Totals) -> 
 def _summary(walk: WalkSummary, agenda: Sequence[AgendaItem], totals: Totals) -> Iterator[str]:
     yield f"# {literal(walk.label, _WIDTH) if walk.label else 'A walk'}"
     yield ""
-    yield f"- Walk: {walk.id}, {walk.status}"
-    yield f"- By: {literal(walk.started_by, _WIDTH)}, {walk.started_at} to {walk.ended_at or 'now'}"
+    ended = f" to {_minute(walk.ended_at)}" if walk.ended_at is not None else ""
+    yield f"- {walk.status.capitalize()} by {literal(walk.started_by, _WIDTH)}: {_minute(walk.started_at)}{ended} UTC"
     yield f"- Time walked: {_span(totals.seconds)}"
-    kinds = ", ".join(f"{many} {kind}" for kind, many in totals.decisions.items()) or "none"
-    yield f"- Decisions: {kinds}"
-    yield f"- Actions applied: {totals.applied}"
-    yield f"- Work touched: {', '.join(literal(id, _WIDTH) for id in totals.work_touched) or 'none'}"
-    cost = "not known" if totals.dollars is None else f"{totals.dollars:.4f} dollars"
-    yield f"- Cost of {totals.consults} consults: {cost}"
+    kinds = ", ".join(f"{many} {_PAST.get(kind, kind)}" for kind, many in totals.decisions.items()) or "none"
+    yield f"- Decisions: {kinds}; actions applied: {totals.applied}"
+    if totals.work_touched:
+        yield f"- Work touched: {', '.join(literal(id, _WIDTH) for id in totals.work_touched)}"
+    cost = "not known" if totals.dollars is None else f"${totals.dollars:.2f}"
+    yield f"- Cost: {cost}, for {totals.consults} {'consult' if totals.consults == 1 else 'consults'}"
+    yield f"- Record: {walk.id}"
     for title, chosen in (
         ("Decided", [each for each in agenda if each.status is ItemStatus.DECIDED]),
         ("Put off", [each for each in agenda if each.status is ItemStatus.DEFERRED]),
@@ -83,12 +91,32 @@ def _summary(walk: WalkSummary, agenda: Sequence[AgendaItem], totals: Totals) ->
             yield ""
             yield f"## {title}"
             yield ""
-            yield from (_line(number, each) for number, each in enumerate(chosen, 1))
+            yield from (f"{number}. {_line(each)}" for number, each in enumerate(chosen, 1))
 
 
-def _line(number: int, each: AgendaItem) -> str:
-    words = _decided(each, each.decision) if each.decision is not None else one_line(each.topic, _WIDTH)
-    return f"{number}. {literal(words, 3 * _WIDTH)} ({each.source.kind} {literal(each.source.ref, _WIDTH)})"
+def _line(each: AgendaItem) -> str:
+    """What was asked, what became of it, and where it is kept; an ask is known by its words."""
+    made = each.decision
+    outcome = f" · {_outcome(made)}" if made is not None else ""
+    kept = f" ({each.source.kind} {literal(each.source.ref, _WIDTH)})" if each.source.kind != "escalation" else ""
+    return f"{literal(one_line(each.topic, _WIDTH) + outcome, 3 * _WIDTH)}{kept}"
+
+
+def _outcome(made: Decision) -> str:
+    whom = f" to {made.persona_id}" if made.persona_id is not None else ""
+    until = "" if made.until is None else _until(made.until)
+    what = f": {one_line(made.action.label, _WIDTH)}" if made.action is not None else ""
+    why = f" ({one_line(made.rationale, _WIDTH)})" if made.rationale else ""
+    return f"{_PAST.get(made.kind, made.kind)}{whom}{until}{what}{why}"
+
+
+def _until(until: str) -> str:
+    return " to the backlog" if until == "backlog" else f" until {_minute(until)} UTC"
+
+
+def _minute(at: str) -> str:
+    """As in 2026-11-18 07:42: a stored moment is in UTC."""
+    return at[:16].replace("T", " ")
 
 
 def _span(seconds: int) -> str:

@@ -98,7 +98,7 @@ function PhaseForm({ current, phases, onDone }: FormProps) {
       <Consequences from={current} to={wanted} onLeave={onDone} />
       <Failure of="Not changed" error={change.error} />
       <div className="bar">
-        <button type="submit" className="button" aria-disabled={wanted === current || change.isPending}>
+        <button type="submit" className="button" data-main aria-disabled={wanted === current || change.isPending}>
           {wanted === current ? "Choose another phase" : `Change from ${current} to ${wanted}`}
         </button>
       </div>
