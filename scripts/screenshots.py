@@ -154,12 +154,15 @@ def opened(browser: Browser, address: str, theme: Literal["light", "dark"], scre
         viewport={"width": screen.width, "height": screen.height},
         device_scale_factor=SCALE,
         color_scheme=theme,
+        is_mobile=screen.width < 500,
+        has_touch=screen.width < 500,
         reduced_motion="reduce",
         locale="en-GB",
     ) as context:
         page = context.new_page()
         page.goto(address)
         expect(page.locator(".connection")).to_contain_text("Live")
+        expect(page.locator(".brand-place")).to_be_visible()
         page.keyboard.press("g")  # to the inbox by its keys: they work at any width, wherever the page opens
         page.keyboard.press("i")
         page.evaluate("document.activeElement.blur()")  # or the heading would have a ring

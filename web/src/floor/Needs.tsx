@@ -9,7 +9,8 @@ import { openOnEnter } from "../handoffs/open-on-enter";
 import { kindOf } from "../inbox/wording";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
-import { firstLine, plainText } from "../ui/plain-text";
+import { firstLine } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { needsOf, type Need } from "./wording";
 
 const MOST_ASKS = 4;
@@ -99,7 +100,7 @@ function Ask({ ask }: { ask: Escalation }) {
           </a>
         </p>
         <p className="floor-soft">
-          {label} from <a {...linkToOne("session", session)}>{plainText(session)}</a>
+          {label} from <a {...linkToOne("session", session)}>{sessionName(session)}</a>
         </p>
       </div>
       <Age className="floor-age" since={ask.opened_at} />

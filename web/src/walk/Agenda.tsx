@@ -6,6 +6,7 @@ import { addToAgenda, goToItem, moveItem, removeItem } from "../api/walk-deeds";
 import { ReasonBar } from "../inbox/ReasonBar";
 import { Icon } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { useNarrow } from "../ui/useNarrow";
 import { isUndecided, partsOf, placeAfterStep, toGo } from "./agenda";
 import { KEYS } from "./keys";
@@ -227,7 +228,7 @@ function Row({ item, what, walk, deeds, isLooked, onGo }: RowProps) {
           <span className="walk-row-note">
             {isOnTable || item.status === "queued" ? "" : `${handed ?? look.label} · `}
             <span data-hot={item.priority === 0 && isUndecided(item) ? true : undefined}>{what}</span>
-            {item.source.worker !== null && ` · ${plainText(item.source.worker)}`}
+            {item.source.worker !== null && ` · ${sessionName(item.source.worker)}`}
           </span>
           {item.settled !== null && <span className="walk-row-note">{plainText(item.settled)}</span>}
         </span>

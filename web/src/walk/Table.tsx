@@ -7,6 +7,7 @@ import { Mark } from "../handoffs/Mark";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { Words } from "../ui/Words";
 import { Conversation } from "./Conversation";
 import { Decisions } from "./Decisions";
@@ -74,7 +75,7 @@ function Head({ item }: { item: AgendaItem }) {
           <Icon name={icon} />
           {label}
         </span>
-        {worker !== null && <span className="walk-worker">{plainText(worker)}</span>}
+        {worker !== null && <span className="walk-worker">{sessionName(worker)}</span>}
         {kind === "escalation" && <a {...linkToOne("escalation", ref)}>As it was asked</a>}
         {kind === "session" && <a {...linkToOne("session", ref)}>The session</a>}
         {kind === "memory" && <a {...linkTo("memory")}>All suggestions</a>}
