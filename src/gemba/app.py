@@ -97,6 +97,7 @@ from gemba.walks import agenda as walk_agenda
 from gemba.walks import asking as walk_asking
 from gemba.walks import deciding as walk_deciding
 from gemba.walks import sitting
+from gemba.walks import taking_back as walk_taking_back
 from gemba.walks.records import Summaries
 from gemba.watch import FolderWatch
 from gemba.work import claiming, following, importing, relating, undoing
@@ -138,6 +139,7 @@ ACTIONS: tuple[Action, ...] = (
     *sitting.ACTIONS,
     *walk_agenda.ACTIONS,
     *walk_deciding.ACTIONS,
+    *walk_taking_back.ACTIONS,
     *settings_files.ACTIONS,
     *walk_asking.ACTIONS,
 )
