@@ -250,7 +250,7 @@ def say(folder: str | None, message: str, as_json: bool) -> None:
 
 @click.command(short_help="Ask every persona for a comment.")
 @click.argument("item", required=False)
-@click.option("--ref", metavar="ID", help="On a work item, an escalation or a handoff, outside of a walk.")
+@click.option("--ref", metavar="ID", help="On a work item, an escalation, a handoff or RUN/TASK, outside of a walk.")
 @json_option
 @click.pass_obj
 def perspectives(folder: str | None, item: str | None, ref: str | None, as_json: bool) -> None:

@@ -286,6 +286,9 @@ class _Sitting:
 
     def _perspectives(self, item: Item) -> bool:
         """Ask everybody once; again, it shows what came since."""
+        if item["source"]["kind"] == "topic":
+            click.echo("Personas comment on what they can look at; a topic in words is not.")
+            return False
         seen = last_event(self.door)
         if item["id"] not in self._asked:
             asked = self.door.post(walk_path(self.walk["id"], "perspectives"), {"item": item["id"]})

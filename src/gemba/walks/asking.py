@@ -6,7 +6,7 @@ The comments carry the walk's id, as every consult that is asked for there. Call
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from sqlalchemy import Row
@@ -22,8 +22,6 @@ from gemba.store.database import Database, Transaction
 from gemba.walks import store
 from gemba.walks.summary_lines import summary_lines
 from gemba.walks.walk import AskPerspectives, SourceKind
-
-_NOTHING_TO_SEE: Final = (SourceKind.TOPIC, SourceKind.TEAM_TASK)  # of which personas are told nothing
 
 
 def ask_on_walk(tx: Transaction, body: AskPerspectives, *, id: str) -> PerspectivesAsked:
@@ -42,11 +40,10 @@ def _meant(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any]:
     row = store.on_the_table(tx.connection, walk_id, item_id)
     if row is None:
         raise Conflict("nothing is on the table; allowed: an item of the agenda", code="nothing_on_the_table")
-    if row.kind in _NOTHING_TO_SEE:
-        what = "a topic in words" if row.kind == SourceKind.TOPIC else "a team's task"
-        allowed = "an escalation, work or a session"
+    if row.kind == SourceKind.TOPIC:
+        allowed = "an escalation, work, a session or a team's task"
         raise Conflict(
-            f"personas comment on what they can look at, and this is {what}; allowed: {allowed}",
+            f"personas comment on what they can look at, and this is a topic in words; allowed: {allowed}",
             code="nothing_to_see",
             found=str(row.kind),
             allowed=allowed,

@@ -5334,7 +5334,7 @@ export interface components {
         };
         /**
          * PerspectivesWanted
-         * @description `ref` is the id of a work item, an escalation, a handoff or a session.
+         * @description `ref` is the id of a work item, an escalation, a handoff or a session, or run/task of a team.
          */
         PerspectivesWanted: {
             ref: string;
