@@ -24,7 +24,7 @@ function One({ one }: { one: NotTaken }) {
     <div ref={mark} className="mark" data-tone={one.isSettled ? "warn" : "bad"} role="alert">
       <Icon name={one.isSettled ? "stamp" : "warn"} />
       <span dir="auto">
-        <strong>{one.what}.</strong> {one.words}. {one.why}
+        <strong>{one.what}.</strong> {one.words} · {one.why}
       </span>
       <button
         type="button"
