@@ -18,6 +18,7 @@ from gemba.walks import agenda as walk_agenda
 from gemba.walks import asking as walk_asking
 from gemba.walks import deciding as walk_deciding
 from gemba.walks import sitting
+from gemba.walks import taking_back as walk_taking_back
 from gemba.work import claiming, importing, relating, undoing
 from gemba.work import store as work
 
@@ -54,6 +55,7 @@ ACTIONS: tuple[Action, ...] = (
     *sitting.ACTIONS,
     *walk_agenda.ACTIONS,
     *walk_deciding.ACTIONS,
+    *walk_taking_back.ACTIONS,
     *settings_files.ACTIONS,
     *walk_asking.ACTIONS,
 )

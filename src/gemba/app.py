@@ -80,6 +80,7 @@ from gemba.teams import deciding, proposing, stint
 from gemba.teams.at_work import TeamsAtWork
 from gemba.teams.epics import item_of
 from gemba.teams.folder import Folders
+from gemba.teams.told import read_task
 from gemba.threads import first_of, readable, repeat_in_thread
 from gemba.walks import asking as walk_asking
 from gemba.walks.records import Summaries
@@ -166,6 +167,7 @@ class App:
         take_in = lambda: self.ingest.drain()  # noqa: E731 - a test may put another one in its place
         others = (budget_holds(settings.caps),)
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
+        database.surroundings["things"] = read_task
         database.surroundings["experts"] = {
             epic_order.SKILL.id: Expert(lambda given, _: advise(given, self.rounds.workers())),
             team_plan.SKILL.id: proposing.expert_of(workspace.root),

@@ -75,7 +75,8 @@ def open_desk(new_page: Callable[..., Page]) -> Iterator[Callable[..., Desk]]:
 
     def open_(server: RunningServer, *, undo: int = 0, operator: str | None = None, **settings: Any) -> Desk:
         page = new_page(**settings)
-        page.add_init_script(f"localStorage.setItem('gemba.undo-seconds', '{undo}')")
+        # The browser's own page, where nothing could be loaded, has no storage.
+        page.add_init_script(f"try {{ localStorage.setItem('gemba.undo-seconds', '{undo}') }} catch {{}}")
         desk = Desk(page, server, operator)
         opened.append(desk)
         desk.open()

@@ -224,6 +224,58 @@ def test_a_server_that_is_killed_resumes_at_the_same_item_and_gets_what_was_deci
     assert walk_of(server, walk)["totals"]["decisions"] == {"modify": 1}
 
 
+def test_a_decision_is_taken_back_by_key_and_from_the_agenda_and_what_was_sent_says_so(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer
+) -> None:
+    server = sqlite_server
+    desk = open_desk(server, undo=30, reduced_motion="reduce")
+    page, keys = desk.page, desk.page.keyboard
+    asker = wait(server, 1, "Which port?")
+    put(server, "Which name?", "a2")
+    item = make(server, "Paint the shed", kind="task")["id"]
+    walk = begin(desk)
+    is_on_the_table(desk, "Which port?")
+    keys.press("r")
+    is_on_the_table(desk, "Which name?")
+    toast = page.get_by_role("group", name="Last answer")
+    expect(toast).to_contain_text("Ratified: Which port?")
+
+    keys.press("u")
+
+    expect(toast).to_contain_text("Taken back: Which port?")
+    is_on_the_table(desk, "Which port?")
+    assert asker.poll() is None
+    assert walk_of(server, walk)["totals"]["decisions"] == {}
+    expect(page.get_by_role("list", name="About this")).to_contain_text("Taken back: Ratify")
+
+    # From the agenda, as long as it can be: work always, an answer while it is held.
+    page.get_by_role("button", name="Paint the shed").first.click()
+    is_on_the_table(desk, "Paint the shed")
+    keys.press("r")
+    is_on_the_table(desk, "Which port?")
+    page.locator(".walk-done summary").click()
+    done = page.get_by_role("list", name="Done")
+    done.get_by_role("button", name="Paint the shed").click()
+    page.get_by_role("button", name="Take it back").click()
+    is_on_the_table(desk, "Paint the shed")
+    retry_until(lambda: server.get(f"/api/work-items/{item}/history")["changes"][0]["kind"] == "undone")
+
+    page.get_by_role("button", name="Which name?").first.click()
+    is_on_the_table(desk, "Which name?")
+    page.evaluate("localStorage.setItem('gemba.undo-seconds', '0')")
+    keys.press("r")
+    is_on_the_table(desk, "Paint the shed")
+    page.locator(".walk-done summary").click()
+    done.get_by_role("button", name="Which name?").click()
+    expect(table(desk)).to_contain_text("It was done, and cannot be taken back.")
+    expect(page.get_by_role("button", name="Take it back")).to_have_count(0)
+    keys.press("Escape")
+    page.get_by_role("button", name="Which port?").first.click()
+    is_on_the_table(desk, "Which port?")
+    keys.press("r")
+    assert outcome(asker)[1] == 0
+
+
 def test_a_walk_is_offered_paused_taken_up_and_ended_with_its_summary(desk: Desk, axe: Axe) -> None:
     server, page, keys = desk.server, desk.page, desk.page.keyboard
     for number in (1, 2, 3):

@@ -26,6 +26,14 @@ DEATHS = [
 ]
 
 
+# Of taking a decision back alone.
+DEATHS_WHILE_TAKING_BACK = [
+    *((f"update {table}", 1) for table in ("escalations", "walk_items", "walks")),
+    ("insert walk_transcript", 1),
+    *(("insert audit", 1), ("audit committed", 1)),
+]
+
+
 @pytest.mark.chaos
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("point", "passage"), some(DEATHS, 4), ids=lambda part: str(part).replace(" ", "-"))
@@ -72,4 +80,39 @@ def test_a_walk_goes_on_where_it_stood(server: RunningServer, tmp_path: Path, po
     folder = server.workspace / ".gemba/walks"
     (file,) = retry_until(lambda: list(folder.glob("*.md")), timeout=60)
     assert id in file.read_text()
+    assert server.stop()[0] == 0
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("point", "passage"), some(DEATHS_WHILE_TAKING_BACK, 2), ids=lambda part: str(part).replace(" ", "-")
+)
+def test_a_decision_is_taken_back_once(server: RunningServer, tmp_path: Path, point: str, passage: int) -> None:
+    payload = {"kind": "blocker", "role": "manager", "mode": "balanced", "options": ["left", "right"]}
+    asked = server.append("GembaAsk", {**payload, "text": "Which way?"}, "session-1")
+    retry_until(lambda: rows(server, "select count(*) from escalations") == [(1,)], timeout=60)
+    walk = server.request("POST", "/api/walks", {}).json
+    path, item = f"/api/walks/{walk['id']}", walk["active_item"]
+    server.post(f"{path}/decide/{item}", {"kind": "ratify", "hold": 60})
+    mortal = Mortal(server, tmp_path / "died-at")
+
+    def story() -> dict[str, Any]:
+        back = mortal.request("POST", f"{path}/take-back/{item}", {}, confirm=wire.new_event_id())
+        assert back.status == 200, back
+        found: dict[str, Any] = back.json
+        return found
+
+    back = mortal.die_during(point, passage, story)
+
+    assert mortal.died_at() == [point]
+    assert (back["active_item"], back["agenda"][0]["decision"]) == (item, None)
+    assert rows(server, "select state, walk_id from escalations") == [("open", None)]
+    assert rows(server, "select ref from events where name = 'escalation.reopened'") == [(asked,)]
+    said = [line["text"] for line in server.get(path)["transcript"]]
+    assert [text for text in said if text.startswith("Taken back")] == ["Taken back: Ratify: left"]
+    assert [entry["kind"] for entry in server.get("/api/audit")["entries"]] == [
+        *("walk.started", "walk.decided", "walk.taken_back")
+    ]
+    assert server.get("/api/audit/verdict")["ok"]
     assert server.stop()[0] == 0

@@ -265,9 +265,11 @@ def test_every_state_and_event_of_a_request(api: Api, state: RequestState, event
         "refused": requests.refuse,
         "expired": requests.expire,
         "withdrawn": requests.withdraw,
+        "taken back": requests.take_back,
     }
+    grant = GrantState.UNUSED if state is RequestState.APPROVED else None
     with api.app.database.transaction() as tx:
-        set_to(tx, made["id"], state=state)
+        set_to(tx, made["id"], state=state, grant_state=grant)
     allowed = REQUEST.allows(state, event)
 
     def move() -> None:

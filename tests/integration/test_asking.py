@@ -16,6 +16,7 @@ from gemba.work.item import Kind, State
 from tests.fixtures.advisors import changed
 from tests.fixtures.api import Api
 from tests.fixtures.sprinting import change, item, running, turn
+from tests.fixtures.team_floor import task
 
 SHIPPED = ["project-manager", "architect", "security", "qa", "deployment-engineer", "documentarian"]
 
@@ -120,7 +121,7 @@ def test_an_escalation_a_session_and_what_is_nothing(app: App, api: Api) -> None
     assert any("May the port be public?" in finding["text"] for finding in security["findings"])
     assert lines_of(api, "session-1")["qa"]["status"] == "completed"
     assert (refused.status, refused.json["pointer"]) == (404, "/ref")
-    assert "no work item, escalation, handoff or session has the id nothing" in refused.json["detail"]
+    assert "no work item, escalation, handoff, session or task of a team has the id nothing" in refused.json["detail"]
     assert api.request("POST", "/api/perspectives", {"ref": id, "colour": 1}).status == 422
     assert api.request("POST", "/api/perspectives", {}).status == 422
 
@@ -187,6 +188,27 @@ def test_in_a_walk_the_comments_carry_its_id_and_the_transcript_says_who_was_ask
     with app.database.read() as connection:
         told = [one for one in events.read_after(connection, 0, 1_000) if one.name == "walk.consulted"]
     assert len(told) == len(SHIPPED)
+
+
+def test_of_a_teams_task_personas_comment_on_a_walk_and_outside(app: App, api: Api) -> None:
+    epic = item(app, "Sign in", kind="epic", labels=["auth"])
+    plan = {"roles": [{"name": "developer", "prefix": "IMPL"}], "tasks": [task("IMPL-001", goal="Let people sign in")]}
+    body = {"plan": plan, "epic_id": epic, "agent": "builtin"}
+    run = api.request("POST", "/api/teams", {"text": "Let people sign in", **body})
+    assert run.status == 201, run
+    ref = f"{run.json['id']}/IMPL-001"
+    walk = api.request("POST", "/api/walks", {}).json
+    on_agenda = api.request("POST", f"/api/walks/{walk['id']}/agenda", {"ref": ref}).json["agenda"][-1]
+
+    answer = api.request("POST", f"/api/walks/{walk['id']}/perspectives", {"item": on_agenda["id"]})
+    app.see_to_consults()
+
+    assert (answer.status, answer.json["ref"]) == (200, ref)
+    assert [one["persona_id"] for one in answer.json["consults"]] == SHIPPED
+    said = lines_of(api, ref)
+    assert any("Let people sign in" in finding["text"] for finding in said["project-manager"]["findings"])
+    assert said["security"]["summary"].startswith(f"Security: {epic} is of auth, which I answer for (blocking)")
+    assert api.request("POST", "/api/perspectives", {"ref": ref}).status == 200
 
 
 def test_of_a_topic_nobody_comments_and_of_nothing_neither(api: Api) -> None:

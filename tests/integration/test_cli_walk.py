@@ -121,6 +121,24 @@ def test_everybody_is_asked_for_a_perspective(operator: Operator) -> None:
     assert (outside["ref"], len(outside["consults"])) == (asked, 6)
 
 
+def test_a_decision_is_taken_back_by_a_command_while_its_effect_can_be(operator: Operator) -> None:
+    held, sent = operator.ask(text="Which port?", kind="blocker"), operator.ask("worker-2", text="Which zone?")
+    shown(operator, "start")
+    shown(operator, "decide", "now", "ratify", "--hold", "60")
+
+    told = operator.ok("walk", "undo")
+
+    assert told.startswith("taken back: ratified: Which port?")
+    assert "Which port?" in told.partition("\n")[2]  # it is on the table
+    assert escalation(operator, held)["state"] == "open"
+    assert on_table(shown(operator, "show")) == held
+    shown(operator, "next", "2")
+    shown(operator, "decide", "2", "ratify")
+    assert "so it cannot be taken back" in operator.refused("walk", "undo", "2")
+    assert escalation(operator, sent)["state"] == "resolved"
+    assert "nothing was decided of it" in operator.refused("walk", "undo", "1")
+
+
 # ---- the terminal ----------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +176,28 @@ def test_a_walk_by_keys_goes_from_decision_to_decision_to_its_end(operator: Oper
     assert reply(operator, second) == ("resolved", "use 8080")
     assert reply(operator, third) == ("dismissed", "ask Ann")
     assert escalation(operator, fourth)["state"] == "snoozed"
+
+
+def test_u_takes_the_last_decision_back_and_the_item_is_on_the_table_again(
+    served: Operator, open_terminal: Open
+) -> None:
+    asked = served.ask(text="Which zone?", options=["UTC", "local"], kind="blocker")
+    served.ask("worker-2", text="Which port?")
+    terminal = open_terminal(served, "walk")
+    terminal.until(KEYS)
+    terminal.press("u")
+    terminal.until("Nothing was decided that could be taken back")
+
+    terminal.press("r")
+    assert "u takes it back" in terminal.until(KEYS)
+    terminal.press("u")
+    table = terminal.until(KEYS)
+
+    assert "↶ taken back: ratified: Which zone?" in table
+    assert "1 of 2 · 2 to go" in table
+    assert escalation(served, asked)["state"] == "open"
+    terminal.press("q")
+    assert terminal.ended() == 0
 
 
 def test_ctrl_c_rests_the_walk_and_leaves_the_terminal_as_it_was(operator: Operator, open_terminal: Open) -> None:

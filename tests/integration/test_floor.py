@@ -143,7 +143,7 @@ def test_what_is_ready_stands_as_the_coach_ranks_it_with_the_reasons(api: Api) -
 
     assert [one["id"] for one in found["items"]] == [ordered, part, low]
     assert found["items"][0]["reasons"][0] == "you ordered it: place 1"
-    assert found["items"][1]["reasons"] == ["priority 1", "waiting for it: 1, 1 of them for nothing else"]
+    assert found["items"][1]["reasons"] == ["priority 1", "one item waits for it, and for nothing else"]
     (anyone,) = (one for one in api.get("/api/work-items/selection")["sessions"] if one["session_id"] is None)
     assert [one["item_id"] for one in anyone["choices"]] == [one["id"] for one in found["items"]]
     # As the list of what is ready counts it, and the board: with what is worked on in parts.

@@ -184,7 +184,8 @@ def test_ratify_answers_the_agent_and_takes_up_the_next(api: Api) -> None:
     assert asked["resolution"]["walk_id"] == walk["id"]
     assert made["item"]["status"] == "decided"
     assert made["item"]["decision"]["action"]["label"] == "9090"
-    assert made["item"]["decision"]["applied"] == {"status": 200, "ref": first}
+    applied = made["item"]["decision"]["applied"]
+    assert (applied["status"], applied["ref"]) == (200, first)
     assert made["next"]["source"]["ref"] == second
     assert made["next"]["framing"]["actions"]
     assert made["totals"]["decisions"] == {"ratify": 1}
@@ -329,6 +330,11 @@ def test_what_agents_suggest_to_remember_is_decided_on_a_walk(api: Api) -> None:
     assert (states[first]["state"], states[second]["state"]) == ("accepted", "rejected")
     assert states[second]["decision_reason"] == "It is not."
     assert (answer.status, answer.json["code"]) == (409, "settled_elsewhere")
+
+    back = api.request("POST", f"/api/walks/{walk['id']}/take-back/{item_of(walk, second)['id']}", {})
+    assert back.status == 200, back
+    assert api.get(f"/api/memories/{second}")["state"] == "suggested"
+    assert item_of(back.json, second)["status"] == "active"
 
 
 def test_what_was_answered_elsewhere_is_dismissed_and_the_next_is_on_the_table(api: Api) -> None:

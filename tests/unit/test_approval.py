@@ -17,7 +17,7 @@ REQUEST_MOVES: dict[str, dict[str, str]] = {
         "expired": "expired",
         "withdrawn": "withdrawn",
     },
-    "approved": {},
+    "approved": {"taken back": "pending"},
     "superseded": {},
     "refused": {},
     "expired": {},
@@ -67,6 +67,7 @@ def test_a_grant_is_consumed_once_and_has_no_outcome_before() -> None:
     assert GRANT.events_from(GrantState.UNUSED) == ["consumed"]
 
 
-def test_a_request_that_was_decided_is_never_decided_again() -> None:
+def test_a_request_that_was_decided_is_never_decided_again_unless_its_approval_is_taken_back() -> None:
     for event in REQUEST.events_from(RequestState.PENDING):
-        assert REQUEST.events_from(REQUEST.after(RequestState.PENDING, event)) == []
+        after = REQUEST.after(RequestState.PENDING, event)
+        assert REQUEST.events_from(after) == (["taken back"] if after is RequestState.APPROVED else [])

@@ -36,7 +36,7 @@ MOVES = {
         "withdrawn": "withdrawn",
     },
     "resolved": {"reopened": "open", "answered_late": "resolved"},
-    "dismissed": {},
+    "dismissed": {"reopened": "open"},
     "expired": {"answered_late": "resolved"},
     "withdrawn": {},
 }
@@ -69,6 +69,7 @@ def test_what_is_settled_stays_settled_unless_it_is_opened_again_or_answered_lat
 
     assert settled == {
         (State.RESOLVED, "reopened"),
+        (State.DISMISSED, "reopened"),
         (State.RESOLVED, "answered_late"),
         (State.EXPIRED, "answered_late"),
     }

@@ -303,3 +303,17 @@ def test_no_two_of_a_batch_share_a_path_and_what_is_left_out_shares_one(
     assert all(meet(pair.first, pair.second) for pair in batch.conflicts)
     if len(batch.items) < most:
         assert {*batch.items, *batch.left_out} == {one.id for one in field.open_to_anyone()}
+
+
+@pytest.mark.parametrize(
+    ("waiting", "only", "words"),
+    [
+        (1, 0, "one item waits for it"),
+        (1, 1, "one item waits for it, and for nothing else"),
+        (3, 0, "3 items wait for it"),
+        (3, 1, "3 items wait for it, 1 of them for nothing else"),
+        (3, 3, "3 items wait for it, and for nothing else"),
+    ],
+)
+def test_how_many_wait_for_an_item_is_said_as_one_would_say_it(waiting: int, only: int, words: str) -> None:
+    assert selection._waiting_words(waiting, only) == words

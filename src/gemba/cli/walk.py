@@ -17,6 +17,7 @@ COMMANDS = {
         ("add", "add", "Put something on the agenda."),
         ("next", "take_next", "Take up the next item, or one of your choice."),
         ("decide", "decide", "Decide an item; the next one is taken up."),
+        ("undo", "undo", "Take a decision back; it is on the table again."),
         ("say", "say", "Say something to the Project Manager."),
         ("perspectives", "perspectives", "Ask every persona for a comment."),
         ("pause", "pause", "Let your walk rest."),
@@ -34,8 +35,8 @@ def command(ctx: click.Context, label: str, as_json: bool) -> None:
     """Go through everything that waits for you, one decision at a time.
 
     Without a command it begins your walk, or goes on with it, and is yours by single keys: n next, r ratify, 1-3
-    choose, m modify, x reject, d defer, h hand off, p perspectives, s rest, q rest and leave, ? all keys. Where there
-    is no terminal it shows how your walk stands. The same walk is on the page.
+    choose, m modify, x reject, d defer, h hand off, u undo, p perspectives, s rest, q rest and leave, ? all keys.
+    Where there is no terminal it shows how your walk stands. The same walk is on the page.
 
     \b
     Example:

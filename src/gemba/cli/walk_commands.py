@@ -19,6 +19,7 @@ from gemba.cli.walk_found import (
     asked_in_full,
     find_item,
     finished,
+    last_decided,
     last_event,
     own_walk,
     perspectives_on,
@@ -156,6 +157,9 @@ def take_next(folder: str | None, item: str | None, as_json: bool) -> None:
 @click.option("--why", metavar="WORDS", help="The reason; reject wants one.")
 @click.option("--persona", metavar="ID", help="For handoff: to whom; see `gemba persona`.")
 @click.option("--until", metavar="TIME", help="For defer: 30m, 2h, 1d, an RFC 3339 time, or backlog for work.")
+@click.option(
+    "--hold", type=click.IntRange(0, 60), metavar="SECONDS", help="Send an answer only then; until then undo works."
+)
 @json_option
 @click.pass_obj
 def decide(folder: str | None, /, item: str, kind: str, as_json: bool, **given: Any) -> None:
@@ -182,6 +186,7 @@ def decide(folder: str | None, /, item: str, kind: str, as_json: bool, **given: 
         "rationale": given["why"],
         "persona": given["persona"],
         "until": _until(given["until"]),
+        "hold": given["hold"],
     }
     with open_door(folder) as door:
         id = own_walk(door)
@@ -193,6 +198,31 @@ def decide(folder: str | None, /, item: str, kind: str, as_json: bool, **given: 
             return
         click.echo(f"{decided(done['item'])}: {one_line(done['item']['topic'], 100)}")
         _tell_walk(door, read_walk(door, id), as_json)
+
+
+@click.command(short_help="Take a decision back; it is on the table again.")
+@click.argument("item", required=False)
+@json_option
+@click.pass_obj
+def undo(folder: str | None, item: str | None, as_json: bool) -> None:
+    """Take back what was decided of ITEM of your walk, or what was decided last, where its effect can be: an answer
+    while it is held back (`decide --hold`), an approval until it is used, a change of work until it is changed again.
+    The item is on the table again; what cannot be taken back says so, and nothing changes.
+
+    \b
+    Example:
+      gemba walk undo
+      gemba walk undo 3
+    """
+    with open_door(folder) as door:
+        walk = read_walk(door, own_walk(door))
+        meant = last_decided(walk) if item is None else find_item(walk, item)
+        if meant is None:
+            raise NotFound("nothing was decided on this walk", code="not_found")
+        found = door.post(walk_path(walk["id"], "take-back", meant["id"]), {})
+        if not as_json:
+            click.echo(f"taken back: {decided(meant)}: {one_line(meant['topic'], 100)}")
+        _tell_walk(door, found, as_json)
 
 
 @click.command(short_help="Say something to the Project Manager.")
@@ -220,7 +250,7 @@ def say(folder: str | None, message: str, as_json: bool) -> None:
 
 @click.command(short_help="Ask every persona for a comment.")
 @click.argument("item", required=False)
-@click.option("--ref", metavar="ID", help="On a work item, an escalation or a handoff, outside of a walk.")
+@click.option("--ref", metavar="ID", help="On a work item, an escalation, a handoff or RUN/TASK, outside of a walk.")
 @json_option
 @click.pass_obj
 def perspectives(folder: str | None, item: str | None, ref: str | None, as_json: bool) -> None:

@@ -73,6 +73,12 @@ def find_item(walk: Walk, given: str) -> Item:
     return found[0]
 
 
+def last_decided(walk: Walk) -> Item | None:
+    """The item that was decided last, here or at another surface."""
+    made = [item for item in walk["agenda"] if item["decision"] is not None and item["status"] != "dismissed"]
+    return max(made, key=lambda item: str(item["decision"]["at"]), default=None)
+
+
 def finished(door: Door, ids: Iterable[str], seen: int) -> list[dict[str, Any]]:
     """The consults, once all of them are over; those that take longer as they are. Without a server they are over
     already, unless a model answers."""

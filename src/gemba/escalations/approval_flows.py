@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gemba.flows.launch import FlowFunction
 
 # The events with which one of these may have become necessary.
-NEWS = Filter(frozenset({"approval.requested", "approval.used"}))
+NEWS = Filter(frozenset({"approval.requested", "approval.reopened", "approval.used"}))
 
 
 async def expiry(flow: Flow, id: str, since: int) -> None:

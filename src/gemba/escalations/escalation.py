@@ -71,7 +71,7 @@ MACHINE = Machine(
     {
         **{(state, "acknowledged"): S.ACKNOWLEDGED for state in UNRESOLVED},
         **{(state, "snoozed"): S.SNOOZED for state in UNRESOLVED},
-        **{(state, "reopened"): S.OPEN for state in (S.ACKNOWLEDGED, S.SNOOZED, S.RESOLVED)},
+        **{(state, "reopened"): S.OPEN for state in (S.ACKNOWLEDGED, S.SNOOZED, S.RESOLVED, S.DISMISSED)},
         **{(state, "resolved"): S.RESOLVED for state in UNRESOLVED},
         **{(state, "dismissed"): S.DISMISSED for state in UNRESOLVED},
         **{(state, "expired"): S.EXPIRED for state in UNRESOLVED},

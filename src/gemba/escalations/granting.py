@@ -16,9 +16,9 @@ from gemba import clock
 from gemba.errors import Conflict, Invalid
 from gemba.escalations.answer import checked_text
 from gemba.escalations.escalation import Escalation, Reply, Respond
-from gemba.escalations.store import already, escalations, settle
+from gemba.escalations.store import already, escalations, settle, unsettle
 from gemba.handoff import requests
-from gemba.handoff.approvals import Approval, of_escalation, of_set, view
+from gemba.handoff.approvals import Approval, approved_by, of_escalation, of_set, view
 from gemba.handoff.requests import Decider
 from gemba.store.database import Transaction
 from gemba.text import framed, letters_in_line
@@ -88,6 +88,13 @@ def refuse(tx: Transaction, row: Row[Any], reason: str) -> None:
     """The operator declined to answer: that grants nothing, and whoever waits is told."""
     for one in of_escalation(tx, row.id):
         requests.refuse(tx, one, Decider(tx.actor), reason or "the operator declined to answer")
+
+
+def take_back(tx: Transaction, row: Row[Any]) -> Escalation:
+    """Undo an approval, of which nothing was used: the request, or the whole plan, waits again."""
+    for one in approved_by(tx, row.id):
+        requests.take_back(tx, one)
+    return unsettle(tx, row)
 
 
 def expire(tx: Transaction, row: Row[Any]) -> None:

@@ -43,9 +43,11 @@ Ids = Annotated[list[Id], msgspec.Meta(min_length=1, max_length=200)]
 
 
 class Dismiss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Decline to answer; the asker is told so, with the reason if there is one."""
+    """Decline to answer; the asker is told so, with the reason if there is one. For `hold` seconds it is not told, and
+    that can be taken back."""
 
     text: str = ""
+    hold: Annotated[int, msgspec.Meta(ge=0, le=60)] = 0
 
 
 class Snooze(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,7 +134,7 @@ def dismiss(tx: Transaction, body: Dismiss, *, id: str) -> Escalation:
     row = unresolved(tx, id)
     if row.kind == granting.KIND:
         granting.refuse(tx, row, reason)
-    return settle(tx, row, "dismissed", Reply("declined", reason, "operator", who=tx.actor))
+    return settle(tx, row, "dismissed", Reply("declined", reason, "operator", who=tx.actor), hold=body.hold)
 
 
 def snooze(tx: Transaction, body: Snooze, *, id: str) -> Escalation:

@@ -58,6 +58,11 @@ def require_none(row: Row[Any]) -> None:
         )
 
 
+def is_proposed_by(row: Row[Any], who: str) -> bool:
+    """Whether an answer of this one waits to be verified."""
+    return row.proposal is not None and (found := _proposal(row)).state == "waiting" and found.by == who
+
+
 def confirm(tx: Transaction, row: Row[Any]) -> Escalation:
     proposal = _waiting(row)
     if proposal.verifier != "person":

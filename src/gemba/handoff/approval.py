@@ -1,8 +1,9 @@
 """An approval: a request for it, the grant that an approved one becomes, and the states that each goes through.
 
-A request is decided once. An edit does not change it: it is superseded by another one with a seal of its own. A grant
-is for one use; it is consumed before the command runs, so that a crash in between leaves a used grant and never a
-second run. That it expires is no state: an expired one is not consumed. The store commits every move by these tables.
+A request is decided once, unless its approval is taken back before it was used. An edit does not change it: it is
+superseded by another one with a seal of its own. A grant is for one use; it is consumed before the command runs, so
+that a crash in between leaves a used grant and never a second run. That it expires is no state: an expired one is not
+consumed. The store commits every move by these tables.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ REQUEST = Machine(
         (R.PENDING, "refused"): R.REFUSED,
         (R.PENDING, "expired"): R.EXPIRED,
         (R.PENDING, "withdrawn"): R.WITHDRAWN,
+        (R.APPROVED, "taken back"): R.PENDING,  # as long as its grant is unused
     },
 )
 GRANT = Machine(

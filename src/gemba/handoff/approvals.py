@@ -152,6 +152,14 @@ def of_escalation(tx: Transaction, escalation_id: str) -> Sequence[Row[Any]]:
     return tx.connection.execute(rows.order_by(approvals.c.position, approvals.c.id).with_for_update()).all()
 
 
+def approved_by(tx: Transaction, escalation_id: str) -> Sequence[Row[Any]]:
+    """What the answer to an escalation approved, in the order of its plan."""
+    rows = select(approvals).where(
+        approvals.c.escalation_id == escalation_id, approvals.c.state == RequestState.APPROVED
+    )
+    return tx.connection.execute(rows.order_by(approvals.c.position, approvals.c.id).with_for_update()).all()
+
+
 def of_set(connection: Connection, set_id: str) -> Sequence[Row[Any]]:
     """The plan as it is now: what was edited is in it as it was edited."""
     rows = select(approvals).where(approvals.c.set_id == set_id, approvals.c.state != RequestState.SUPERSEDED)

@@ -183,6 +183,22 @@ def expire(tx: Transaction, row: Row[Any]) -> Approval:
     return _decide(tx, row, "expired", Decider("gemba"), "nobody decided in time")
 
 
+def take_back(tx: Transaction, row: Row[Any]) -> Approval:
+    """An approval that nobody has used: the request waits again, for as long as it had left."""
+    state = REQUEST.after(RequestState(row.state), "taken back")
+    undecided = dict.fromkeys(("decided_at", "decided_by", "confirmed_by", "decision_reason", "grant_state", "told_at"))
+    unused = (approvals.c.state == row.state, approvals.c.grant_state == GrantState.UNUSED)
+    statement = update(approvals).where(approvals.c.id == row.id, *unused).values(state=state, **undecided)
+    if tx.connection.execute(statement).rowcount != 1:
+        used = "the approval was used, and what it allowed has run: it cannot be taken back"
+        raise Conflict(used, code="cannot_be_taken_back", found=get(tx.connection, row.id).grant_state)
+    waiting = view(get(tx.connection, row.id))
+    tell_of(tx, "approval.reopened", waiting, tx.actor)
+    args = {"id": row.id, "since": tx.now}
+    wanted.want(tx, "approval_expiry", [wanted.Call(f"approval_expiry/{row.id}/{tx.now}", args)])
+    return waiting
+
+
 def forget_grant(tx: Transaction, row: Row[Any]) -> None:
     """A grant whose time ran out unused makes room for another request of the same call."""
     tx.connection.execute(update(approvals).where(approvals.c.id == row.id).values(live_key=None))

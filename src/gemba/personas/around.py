@@ -1,7 +1,8 @@
 """What is around a thing that personas are asked about, from one state of the database: `triggers` makes signals of it.
 
-The thing is a work item, an escalation, a handoff or a session. All but the first may be about an item; its epics, its
-parts and what is being worked on are read with it. Bounded: so many parts, so many others. Called by `asking`.
+The thing is a work item, an escalation, a handoff, a session or a team's task. All but the first may be about an item;
+its epics, its parts and what is being worked on are read with it. Bounded: so many parts, so many others. Called by
+`asking`.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ _WHOLES: Final = (Kind.EPIC, Kind.MILESTONE)  # nobody works on these but by the
 _words = typed.decoder(list[str])
 
 
-def read_around(connection: Connection, ref: str, now: int) -> Around:
+def read_around(connection: Connection, ref: str, now: int, things: perspectives.Things) -> Around:
     """NotFound where nothing that can be spoken of has the id."""
     item = rows.find(connection, items, ref)
-    thing = None if item is not None else perspectives.read_thing(connection, ref)
+    thing = None if item is not None else perspectives.read_thing(connection, ref, things)
     if item is None:
         if thing is None:
-            told = f"no work item, escalation, handoff or session has the id {ref[:200]}"
+            told = f"no work item, escalation, handoff, session or task of a team has the id {ref[:200]}"
             raise NotFound(told, code="not_found", pointer="/ref", found=ref[:200])
-        about = _item_of(connection, ref)
+        about = thing.get("bead_id") or _item_of(connection, ref)
         item = None if about is None else rows.find(connection, items, about)
     unfinished = select(items.c.id).where(~items.c.finished, items.c.state.not_in((State.BACKLOG, State.DEFERRED)))
     first = unfinished.order_by(items.c.place, items.c.priority, items.c.created_at, items.c.id).limit(MOST_REFS)

@@ -24,6 +24,7 @@ from gemba.personas.consult import ConsultSummary, NewConsult
 from gemba.personas.expert import Expert
 from gemba.personas.file import Personas
 from gemba.personas.persona import Persona
+from gemba.personas.perspectives import things_of
 from gemba.personas.triggers import own_signals, signals_now, silence, words_of
 from gemba.skills.consult import perspective
 from gemba.skills.consult.fields import Ref
@@ -31,7 +32,7 @@ from gemba.store.database import Database, Transaction
 
 
 class PerspectivesWanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`ref` is the id of a work item, an escalation, a handoff or a session."""
+    """`ref` is the id of a work item, an escalation, a handoff or a session, or run/task of a team."""
 
     ref: Ref
 
@@ -74,7 +75,7 @@ def _prepared(surroundings: Mapping[str, Any], persona: Persona, ref: str) -> co
 
 
 def ask_prepared(tx: Transaction, made: Prepared) -> PerspectivesAsked:
-    around = read_around(tx.connection, made.ref, tx.now)
+    around = read_around(tx.connection, made.ref, tx.now, things_of(tx.surroundings))
     signals = signals_now(around, tx.now)
     asked: list[ConsultSummary] = []
     skipped: list[SkippedPersona] = []
@@ -104,7 +105,7 @@ def expert_of(database: Database, personas: Personas) -> Expert:
     def advise(given: perspective.PerspectiveInput, persona_id: str) -> list[msgspec.Struct]:
         now = clock.now()
         with database.read() as connection:
-            around = read_around(connection, given.ref, now)
+            around = read_around(connection, given.ref, now, things_of(database.surroundings))
             phase = phases.current(connection)
         return comment(personas.find(persona_id), around, signals_now(around, now), phase, now)
 

@@ -84,7 +84,8 @@ def _of_thing(around: Around, now: int) -> Iterator[AdviceFinding]:
     facts = [str(thing[name]) for name in ("kind", "urgency", "state", "lifecycle", "plan_status") if thing.get(name)]
     since = clock.parse(str(thing.get("opened_at", "")))
     waited = "" if since is None else f", opened {_hours(now - since)} ago"
-    text = f"the {thing['what']} is {', '.join(facts) or 'there'}{waited}{f': {words}' if words else '.'}"
+    why = f" ({one_line(str(thing['reason']), _LONGEST)})" if thing.get("reason") else ""
+    text = f"the {thing['what']} is {', '.join(facts) or 'there'}{waited}{why}{f': {words}' if words else '.'}"
     yield AdviceFinding(text, [around.ref])
 
 

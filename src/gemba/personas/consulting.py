@@ -209,7 +209,10 @@ def _message(tx: Transaction, made: Prepared) -> str:
     if named := subjects.subjects(tx.connection, made.document, tx.now):
         parts.append(f"The work items that are named there, as they are now:\n{_readable(named)}")
     ref = perspectives.about(made.given)
-    if ref is not None and (thing := perspectives.read_thing(tx.connection, ref)) is not None:
+    if (
+        ref is not None
+        and (thing := perspectives.read_thing(tx.connection, ref, perspectives.things_of(tx.surroundings))) is not None
+    ):
         parts.append(f"It is about this:\n{_readable(thing)}")
     return "\n\n".join(part for part in parts if part)
 

@@ -1,12 +1,13 @@
 """How something looks to personas: what is told of it when one is asked, and what was said of it so far.
 
-A comment is a consult of the skill `perspective` about a work item, an escalation, a handoff or a session. It proposes
-nothing and nothing waits for it. What it is about stands with the consult, so that it is found by an index.
+A comment is a consult of the skill `perspective` about a work item, an escalation, a handoff, a session or a task of a
+team. It proposes nothing and nothing waits for it. What it is about stands with the consult: an index finds it.
+Slices above this one hand in how their things are told of (`things` of the surroundings).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -56,9 +57,19 @@ def about(given: msgspec.Struct) -> str | None:
     return next((each for each in found if isinstance(each, str) and each), None)
 
 
-def read_thing(connection: Connection, ref: str) -> dict[str, Any] | None:
-    """An escalation, a handoff or a session as a persona is told of it; None where the id is of none. Items are
-    `subjects`."""
+Thing = dict[str, Any]
+Things = Callable[[Connection, str], Thing | None]
+
+
+def things_of(surroundings: Mapping[str, Any]) -> Things:
+    """How things of slices above this one are told of; None where an id is of none of these."""
+    found: Things = surroundings.get("things", lambda _connection, _ref: None)
+    return found
+
+
+def read_thing(connection: Connection, ref: str, things: Things) -> Thing | None:
+    """An escalation, a handoff, a session or what `things` knows, as a persona is told of it; None where the id is of
+    none. Items are `subjects`."""
     card = rows.find(connection, escalations, ref)
     if card is not None:
         names = ("id", "kind", "urgency", "state", "title", "text", "bead_id", "session_id", "reply_text")
@@ -72,7 +83,8 @@ def read_thing(connection: Connection, ref: str) -> dict[str, Any] | None:
     if session is not None:
         columns = ("id", "agent_type", "role", "lifecycle", "close_reason", "reported_state", "note", "bead_id")
         return {"what": "session", **_texts(session._mapping, columns)}
-    return None
+    other = things(connection, ref)
+    return None if other is None else {"what": other["what"], **_texts(other, tuple(other))}
 
 
 def _texts(row: Mapping[Any, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -23,10 +23,8 @@ from gemba.personas.acting import PERSONA
 from gemba.personas.consult import ConsultOutcome, LineTakenBack
 from gemba.skills.consult.suggested import SuggestedAction
 from gemba.store.database import Transaction
-from gemba.work.history import follows_from
-from gemba.work.item import Cause, State
-from gemba.work.store import ChangeItem, change_item
-from gemba.work.undoing import UndoChange, undo_change
+from gemba.work.item import Cause
+from gemba.work.undoing import take_back
 
 _REASON = "its consult's line was taken back"
 _ITEM = re.compile(r"/api/work-items(?:/[^/]+)?")
@@ -64,11 +62,8 @@ def _undo(tx: Transaction, consult_id: str, action: SuggestedAction, outcome: Co
     if not _ITEM.fullmatch(action.path):
         told = f"{action.verb} {action.path} cannot be taken back"
         raise Conflict(told, code="cannot_be_taken_back", found=action.path, allowed="a change of a work item")
-    item, number = outcome.answer["id"], outcome.answer["changes"]
-    if action.verb == "POST":
-        change_item(tx, ChangeItem(state=State.CANCELLED, close_reason=_REASON), id=item)
-    elif follows_from(tx.connection, item, number, Cause("consult", consult_id)):
-        undo_change(tx, UndoChange(number), id=item)
+    item, number, cause = outcome.answer["id"], outcome.answer["changes"], Cause("consult", consult_id)
+    take_back(tx, item, number, cause, made=action.verb == "POST", reason=_REASON)
 
 
 ACTIONS = (

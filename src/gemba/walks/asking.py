@@ -24,11 +24,7 @@ from gemba.walks.summary_lines import summary_lines
 from gemba.walks.walk import AskPerspectives, SourceKind
 
 # Of which personas are told nothing.
-_NOTHING_TO_SEE: Final = {
-    SourceKind.TOPIC: "a topic in words",
-    SourceKind.TEAM_TASK: "a team's task",
-    SourceKind.MEMORY: "something to remember",
-}
+_NOTHING_TO_SEE: Final = {SourceKind.TOPIC: "a topic in words", SourceKind.MEMORY: "something to remember"}
 
 
 def ask_on_walk(tx: Transaction, body: AskPerspectives, *, id: str) -> PerspectivesAsked:
@@ -49,7 +45,7 @@ def _meant(tx: Transaction, walk_id: str, item_id: str | None) -> Row[Any]:
         raise Conflict("nothing is on the table; allowed: an item of the agenda", code="nothing_on_the_table")
     if row.kind in _NOTHING_TO_SEE:
         what = _NOTHING_TO_SEE[SourceKind(row.kind)]
-        allowed = "an escalation, work or a session"
+        allowed = "an escalation, work, a session or a team's task"
         raise Conflict(
             f"personas comment on what they can look at, and this is {what}; allowed: {allowed}",
             code="nothing_to_see",

@@ -8,6 +8,7 @@ that somebody settled elsewhere dismisses the item, and the Conflict says how it
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -42,6 +43,7 @@ BACKLOG = "backlog"
 _AN_HOUR = 3_600 * clock.SECOND
 _ABOUT_WORK = (SourceKind.FILED, SourceKind.CLOSED, SourceKind.ITEM)
 _LONGEST_QUESTION = 20_000
+_HELD = re.compile(r"/api/escalations/[^/]+/(?:respond|dismiss)")  # what goes to an agent, and can be held back
 _COMMENTS = ("ask", "perspective")  # the skills by which a persona says what it proposes, the better first
 
 
@@ -52,7 +54,7 @@ def decide(tx: Transaction, body: Decide, *, id: str, item: str) -> Decided:
     event, decision = _DECIDE[body.kind](tx, row, body, rationale)
     decided = store.keep_decision(tx, row, event, decision)
     told = {"item": item, "kind": body.kind, "source": {"kind": row.kind, "ref": row.ref}}
-    store.say(tx, id, "operator", tx.actor, _spoken(decision), item, decision.consult_id)
+    store.say(tx, id, "operator", tx.actor, spoken(decision), item, decision.consult_id)
     store.tell_of_walk(tx, "walk.decided", id, **told)
     audit.record(tx, "walk.decided", id, {**told, "topic": row.topic, "decision": msgspec.to_builtins(decision)})
     following = store.take_up_next(tx, walk, row.place)
@@ -93,14 +95,14 @@ def _leave(tx: Transaction, walk_id: str, id: str) -> None:
 
 def _ratify(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tuple[str, Decision]:
     action = _proposed(tx, row, body.action)
-    return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action))
+    return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action, body.hold))
 
 
 def _modify(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tuple[str, Decision]:
     if body.edited is None:
         raise _missing("edited", "the action as you want it: verb, path, body; or text, for a reply in words")
     action = _as_edited(tx, row, _proposed(tx, row, body.action), body.edited)
-    return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action))
+    return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action, body.hold))
 
 
 def _reject(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tuple[str, Decision]:
@@ -114,7 +116,7 @@ def _reject(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tup
         action = WalkAction("Do not remember it", "POST", path, {"reason": rationale})
     else:
         return "decided", _made(tx, row, body, rationale)
-    return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action))
+    return "decided", _made(tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action, body.hold))
 
 
 def _defer(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tuple[str, Decision]:
@@ -130,14 +132,14 @@ def _defer(tx: Transaction, row: Row[Any], body: Decide, rationale: str) -> tupl
             )
         path = f"/api/work-items/{quote(row.ref, safe='-._~:@+')}"
         action = WalkAction("Send it to the backlog", "PATCH", path, {"state": BACKLOG})
-        applied = _carried_out(tx, row, action)
+        applied = _carried_out(tx, row, action, body.hold)
         return "decided", _made(tx, row, body, rationale, action=action, applied=applied, until=BACKLOG)
     until = _moment(body.until, tx.now)
     if row.kind != SourceKind.ESCALATION:
         return "deferred", _made(tx, row, body, rationale, until=until)
     action = WalkAction("Look at it later", "POST", _escalation_path(row, "snooze"), {"until": until})
     return "deferred", _made(
-        tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action), until=until
+        tx, row, body, rationale, action=action, applied=_carried_out(tx, row, action, body.hold), until=until
     )
 
 
@@ -253,23 +255,29 @@ def _escalation_path(row: Row[Any], verb: str) -> str:
     return f"/api/escalations/{quote(row.ref, safe='')}/{verb}"
 
 
-def _carried_out(tx: Transaction, row: Row[Any], action: WalkAction) -> Applied:
+def _carried_out(tx: Transaction, row: Row[Any], action: WalkAction, hold: int) -> Applied:
+    held = {"hold": hold} if hold and _HELD.fullmatch(action.path) else {}
     try:
-        outcome = applying.run_action(tx, SuggestedAction(action.verb, action.path, action.body))
+        outcome = applying.run_action(tx, SuggestedAction(action.verb, action.path, {**action.body, **held}))
     except GembaError as error:
         told = {"item": row.id, "action": msgspec.to_builtins(action), "by": tx.actor, "error": error.message}
         refused = refused_by(error, f"{action.verb} {action.path}")
         tx.refuse(refused, lambda later: audit.record(later, "walk.decide_refused", row.walk_id, told))
-    answer = outcome.answer
-    ref = answer.get("id") if isinstance(answer, dict) else None
-    return Applied(outcome.status or 200, ref if isinstance(ref, str) else None)
+    answer = outcome.answer if isinstance(outcome.answer, dict) else {}
+    ref, change, until = (answer.get(name) for name in ("id", "changes", "held_until"))
+    return Applied(
+        outcome.status or 200,
+        ref if isinstance(ref, str) else None,
+        change if isinstance(change, int) else None,
+        until if isinstance(until, str) else None,
+    )
 
 
 def _made(tx: Transaction, row: Row[Any], body: Decide, rationale: str, **known: Any) -> Decision:
     return Decision(kind=body.kind, by=tx.actor, at=clock.rfc3339(tx.now), rationale=rationale, **known)
 
 
-def _spoken(decision: Decision) -> str:
+def spoken(decision: Decision) -> str:
     parts = [decision.kind.capitalize()]
     if decision.action is not None:
         parts.append(f": {decision.action.label}")

@@ -1,7 +1,7 @@
 """A walk: its states, its agenda, what is proposed for an item and what was decided. Types and state tables, no I/O.
 
 A walk is one operator's; an operator has one that is open at most. Its agenda has each source once. An item is decided
-once: a second decision is a Conflict that shows the first.
+once: a second decision is a Conflict that shows the first, unless the first was taken back.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ ITEM = Machine(
         **{(state, "deferred"): S.DEFERRED for state in (S.QUEUED, S.ACTIVE, S.DEFERRED)},
         **{(state, "put back"): S.QUEUED for state in (S.ACTIVE, S.DEFERRED)},
         **{(state, "settled elsewhere"): S.DISMISSED for state in (S.QUEUED, S.ACTIVE, S.DEFERRED)},
+        **{(state, "taken back"): S.QUEUED for state in (S.QUEUED, S.ACTIVE, S.DEFERRED, S.DECIDED)},
     },
 )
 UNDECIDED = (S.QUEUED, S.ACTIVE, S.DEFERRED)
@@ -114,10 +115,13 @@ class Framing(msgspec.Struct, frozen=True):
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """What became of the action of a decision: its route's status, and the id of what it changed or made."""
+    """What became of the action of a decision: its route's status, and the id of what it changed or made. `change` is
+    its number in the history of a work item; until `held_until` an answer is not sent and can be taken back."""
 
     status: int
     ref: str | None
+    change: int | None = None
+    held_until: str | None = None
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,7 +264,8 @@ class Edited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class Decide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`action` is the number of the proposed one. `edited` is wanted by modify, `rationale` by reject, `persona` by
-    handoff; `until` is a time, or `backlog` for work, and only for defer."""
+    handoff; `until` is a time, or `backlog` for work, and only for defer. For `hold` seconds an answer is not sent and
+    can be taken back."""
 
     kind: DecisionKind
     action: Annotated[int, msgspec.Meta(ge=1, le=MOST_ACTIONS)] = 1
@@ -268,6 +273,7 @@ class Decide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rationale: Words = ""
     persona: Name | None = None
     until: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    hold: Annotated[int, msgspec.Meta(ge=0, le=60)] = 0
 
 
 class WalkConsult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

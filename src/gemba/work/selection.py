@@ -331,8 +331,7 @@ class Field:
             if item.user_order is not None:
                 found.insert(0, Line("ordered", 0, f"you ordered it: place {item.user_order}"))
             if leverage:
-                only = f", {item.only} of them for nothing else" if item.only else ""
-                found.append(Line("leverage", leverage, f"waiting for it: {item.waiting}{only}"))
+                found.append(Line("leverage", leverage, _waiting_words(item.waiting, item.only)))
             if age:
                 found.append(Line("age", age, "a day old" if age == DAY else f"{age // DAY} days old"))
             if not item.targets:
@@ -386,6 +385,14 @@ def _conflict(clash: Clash) -> Gate:
     by = f"by {one.owner} " if one.owner else ""
     text = f"{one.item}, worked on {by}now, touches {clash.theirs}; this touches {clash.mine}"
     return Gate("conflict", text, [one.item])
+
+
+def _waiting_words(waiting: int, only: int) -> str:
+    """How many wait for an item, and how many of them for nothing else."""
+    who = "one item waits for it" if waiting == 1 else f"{waiting} items wait for it"
+    if only == waiting:
+        return f"{who}, and for nothing else"
+    return f"{who}, {only} of them for nothing else" if only else who
 
 
 def _concept_points(many: int) -> int:

@@ -201,9 +201,10 @@ def _why(found: Signals, chains: _Chains) -> list[str]:
     if found.depth is None:
         lines.append("it waits in a circle of epics, or behind one")
     elif found.depth:
-        lines.append(f"{found.depth} epics one behind the other come before it")
+        one_epic = "one epic comes before it"
+        lines.append(one_epic if found.depth == 1 else f"{found.depth} epics one behind the other come before it")
     if found.unblocks:
-        lines.append(f"{found.unblocks} epics wait for it directly, {found.frees or found.unblocks} in all")
+        lines.append(_waiting_words(found.unblocks, found.frees or found.unblocks))
     if found.on_critical_path:
         lines.append(f"it is on the longest chain: {chains.longest:,} tokens")
     if found.parts.total:
@@ -213,11 +214,17 @@ def _why(found: Signals, chains: _Chains) -> list[str]:
     if found.size_against_recent is not None:
         lines.append(f"{found.size_against_recent:g} times the size of what was finished lately")
     if found.open_escalations:
-        lines.append(f"{found.open_escalations} escalations about it are open")
+        asked = found.open_escalations
+        lines.append("one escalation about it is open" if asked == 1 else f"{asked} escalations about it are open")
     if not found.files:
         lines.append("nobody knows which files it will touch")
     lines.append("a day old" if found.age_days == 1 else f"{found.age_days} days old")
     return lines
+
+
+def _waiting_words(directly: int, in_all: int) -> str:
+    who = "one epic waits" if directly == 1 else f"{directly} epics wait"
+    return f"{who} for it" if directly == in_all else f"{who} for it directly, {in_all} in all"
 
 
 # ---- epics and what is in them ---------------------------------------------------------------------------------------

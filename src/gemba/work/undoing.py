@@ -16,11 +16,11 @@ from gemba.action import Action
 from gemba.errors import Conflict, GembaError
 from gemba.store.database import Transaction
 from gemba.work import history
-from gemba.work.item import Relation
+from gemba.work.item import Cause, Relation, State
 from gemba.work.items import WorkItem, alone, get, view
 from gemba.work.relating import tell_both
 from gemba.work.relations import check_end, relate, unrelate
-from gemba.work.store import apply_values, value_of
+from gemba.work.store import ChangeItem, apply_values, change_item, value_of
 
 
 class UndoChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,6 +69,15 @@ def undo_change(tx: Transaction, body: UndoChange, *, id: str) -> WorkItem:
         ) from None
     history.mark_undone(tx, last, other)
     return view(tx.connection, get(tx.connection, id), tx.now)
+
+
+def take_back(tx: Transaction, id: str, number: int, cause: Cause, *, made: bool, reason: str) -> None:
+    """Undo what one cause did to an item: one that was made is cancelled, since nothing that was made is unmade; one
+    that was changed gets back what it had, unless somebody changed it since."""
+    if made:
+        change_item(tx, ChangeItem(state=State.CANCELLED, close_reason=reason), id=id)
+    elif history.follows_from(tx.connection, id, number, cause):  # else it changed nothing
+        undo_change(tx, UndoChange(number), id=id)
 
 
 ACTIONS = (

@@ -2315,6 +2315,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/walks/{id}/take-back/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a decision back, where its effect can be; the item is on the table again */
+        post: operations["take_back"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/walks/{id}/turn": {
         parameters: {
             query?: never;
@@ -3746,7 +3763,8 @@ export interface components {
         /**
          * Decide
          * @description `action` is the number of the proposed one. `edited` is wanted by modify, `rationale` by reject, `persona` by
-         *         handoff; `until` is a time, or `backlog` for work, and only for defer.
+         *         handoff; `until` is a time, or `backlog` for work, and only for defer. For `hold` seconds an answer is not sent and
+         *         can be taken back.
          */
         Decide: {
             /** @enum {unknown} */
@@ -3761,6 +3779,8 @@ export interface components {
             persona?: string | null;
             /** @default null */
             until?: string | null;
+            /** @default 0 */
+            hold?: number;
         };
         /**
          * Decided
@@ -3803,11 +3823,14 @@ export interface components {
         Dimension: "accuracy" | "completeness" | "consistency" | "depth";
         /**
          * Dismiss
-         * @description Decline to answer; the asker is told so, with the reason if there is one.
+         * @description Decline to answer; the asker is told so, with the reason if there is one. For `hold` seconds it is not told, and
+         *         that can be taken back.
          */
         Dismiss: {
             /** @default  */
             text?: string;
+            /** @default 0 */
+            hold?: number;
         };
         /**
          * Dispatch
@@ -5311,7 +5334,7 @@ export interface components {
         };
         /**
          * PerspectivesWanted
-         * @description `ref` is the id of a work item, an escalation, a handoff or a session.
+         * @description `ref` is the id of a work item, an escalation, a handoff or a session, or run/task of a team.
          */
         PerspectivesWanted: {
             ref: string;
@@ -7134,11 +7157,16 @@ export interface components {
         };
         /**
          * Applied
-         * @description What became of the action of a decision: its route's status, and the id of what it changed or made.
+         * @description What became of the action of a decision: its route's status, and the id of what it changed or made. `change` is
+         *         its number in the history of a work item; until `held_until` an answer is not sent and can be taken back.
          */
         "gemba.walks.walk.Applied": {
             status: number;
             ref: string | null;
+            /** @default null */
+            change?: number | null;
+            /** @default null */
+            held_until?: string | null;
         };
         /**
          * Decision
@@ -13774,6 +13802,54 @@ export interface operations {
             };
             path: {
                 id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description What it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WalkDetail"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_back: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A new id for each new request; the same request sent again with the same id runs once. */
+                "X-GEMBA-Confirm": string;
+            };
+            path: {
+                id: string;
+                item: string;
             };
             cookie?: never;
         };

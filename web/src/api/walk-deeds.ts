@@ -24,6 +24,12 @@ export async function decide(id: string, item: string, body: Decide, confirmId: 
   return payload(await api.POST("/api/walks/{id}/decide/{item}", { params: ofItem(id, item, confirmId), body }));
 }
 
+/** The decision on an item, where its effect can be undone. */
+export async function takeBack(id: string, item: string, confirmId: string): Promise<Walk> {
+  const params = ofItem(id, item, confirmId);
+  return payload(await api.POST("/api/walks/{id}/take-back/{item}", { params, body: {} }));
+}
+
 export type Added = { ref: string } | { topic: string } | Record<string, never>;
 
 /** One thing, or with nothing named all that came to wait since. */

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { reconnectNow, useConnection } from "../live/line";
 import type { Connection } from "../live/stream";
+import { useOutbox } from "../outbox/outbox";
 import { useWords } from "../ui/Age";
 import { formatMoment } from "../ui/time";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
@@ -58,6 +59,7 @@ export function ConnectionBanner() {
 
 function Outage({ since }: { since: number }) {
   const banner = useRef<HTMLDivElement>(null);
+  const unsent = useOutbox().letters.length;
   useHandOverFocus(banner);
   return (
     <div ref={banner} className="banner" role="alert">
@@ -65,6 +67,12 @@ function Outage({ since }: { since: number }) {
         <strong>Not connected.</strong> You see the state of {formatMoment(new Date(since), new Date())}. If this lasts,
         start <code>gemba serve</code> in the workspace; the page takes up where it stopped, and nothing you typed is
         lost.
+        {unsent > 0 && (
+          <>
+            {" "}
+            <strong>{unsent} not sent yet:</strong> kept in this tab, and sent once when it is back.
+          </>
+        )}
       </p>
       <button type="button" className="button" onClick={reconnectNow}>
         Try now

@@ -8,6 +8,7 @@ import { GuidePlace } from "../demo/GuidePlace";
 import { useAnnouncement } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
+import { NotTakenList } from "../outbox/NotTakenList";
 import { PaletteSide } from "../palette/PaletteSide";
 import { useRecent } from "../palette/useRecent";
 import { PhaseBadge } from "../personas/PhaseBadge";
@@ -116,6 +117,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       </header>
       <main id="screen" className="screen" tabIndex={-1}>
         <ConnectionBanner />
+        <NotTakenList except={place.name === "walks" || place.name === "walk" ? "walk" : null} />
         <GuidePlace diagnosis={diagnosis} />
         {children}
       </main>

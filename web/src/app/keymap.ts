@@ -281,7 +281,7 @@ export const KEY_GROUPS: readonly KeyGroup[] = [
     rows: [
       row(["/"], "Search what was answered"),
       row(["q"], "Ask the PM, beside any screen"),
-      row(["u"], "Undo the last answer, move or change, while it is offered"),
+      row(["u"], "Undo the last answer, decision, move or change, while it is offered"),
       row(["g"], "And a letter: to a screen, as below"),
       row(["?"], "This map"),
     ],

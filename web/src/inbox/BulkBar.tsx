@@ -28,7 +28,7 @@ export function BulkBar({ chosen, onRelease }: Props) {
   const [text, setText] = useState("");
   const { fit, rest } = fitting(chosen);
   const [first] = fit;
-  const deed = useDeed(first?.id ?? "", (_deed, { changed, refused }) => {
+  const deed = useDeed(first, (_deed, { changed, refused }) => {
     setText("");
     unselect([...changed, ...refused].map((one) => one.id));
     for (const one of changed) if (!isActive(one)) onRelease(one.id);

@@ -1,5 +1,5 @@
 /** One escalation that stands in the inbox, with those that ask the same: read, answer, put off, decline, by mouse, touch or key. */
-import { memo, useLayoutEffect, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
+import { memo, useEffect, useLayoutEffect, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
 import type { Focusable } from "../answer/SchemaForm";
 import { isActive } from "../api/escalation-list";
 import { Refused } from "../api/problem";
@@ -21,6 +21,9 @@ import { answerAsBefore, answerInWords, answerWithChoice, choicesOf, mannerOf, t
 import { collapse } from "./collapse";
 import { DeedState } from "./DeedState";
 import { decides, deeds, type Deed, type Done } from "./deeds";
+import { useUnsent } from "./letters";
+import { NotSent } from "./NotSent";
+import { readDraft } from "./drafts";
 import { Others } from "./Others";
 import { isMeantFor } from "./pointer";
 import { PolicyLine } from "./PolicyLine";
@@ -61,8 +64,9 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   const [opened, setOpened] = useState(false);
   const [inFoot, setInFoot] = useState(false);
   const selected = useIsSelected(id);
-  const deed = useDeed(id, onDone);
-  const done = deed.isPending || (deed.isSuccess && onRelease !== undefined && deed.variables.verb !== "reopen");
+  const deed = useDeed(escalation, onDone);
+  const unsent = useUnsent(id);
+  const done = deed.isPending || unsent !== null || (deed.isSuccess && onRelease !== undefined && deed.variables.verb !== "reopen");
   const settled = !done && !isActive(escalation);
   const late = settled && mayBeAnsweredLate(escalation);
   const closed = settled && !late;
@@ -77,6 +81,13 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   const ids = all.map((one) => one.id);
   useSeen(card, id, escalation.state === "open" && !done);
   useHandOverFocus(slot);
+
+  const unsentId = unsent?.confirmId;
+  useEffect(() => {
+    // What was kept from before a reload takes its words along when it arrives.
+    if (unsentId !== undefined) return () => setDraft(readDraft(id));
+    return undefined;
+  }, [unsentId, id, setDraft]);
 
   useLayoutEffect(() => {
     if (!settled || !card.current?.contains(document.activeElement)) return;
@@ -274,7 +285,8 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
             agent’s own window too.
           </p>
         )}
-        {done && <p className="settled">{deed.variables?.words}…</p>}
+        {unsent?.isStuck && <NotSent unsent={unsent} onWithdrawn={backToCard} />}
+        {done && !unsent?.isStuck && <p className="settled">{deed.variables?.words ?? unsent?.words}…</p>}
         {late && <p className="card-hint">Its time ran out; your answer becomes the agent’s next turn.</p>}
         {(footStays || !(done || closed)) && (
           <div onFocus={() => setInFoot(true)} onBlur={onLeaveFoot}>

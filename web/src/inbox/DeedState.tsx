@@ -1,11 +1,12 @@
 /** What became of a request that failed, said on the card it was for. What was typed is still there. */
 import { explain, Refused } from "../api/problem";
+import { Withdrawn } from "../outbox/outbox";
 import { Icon } from "../ui/Icon";
 import type { Deed } from "./deeds";
 import type { useDeed } from "./useDeed";
 
 export function DeedState({ deed, onRepeat }: { deed: ReturnType<typeof useDeed>; onRepeat: (deed: Deed) => void }) {
-  if (!deed.isError) return null;
+  if (!deed.isError || deed.error instanceof Withdrawn) return null;
   const { error, variables } = deed;
   const cameSecond = error instanceof Refused && error.code === "already_resolved";
   const canRepeat = !(error instanceof Refused) || error.status >= 500;

@@ -54,7 +54,7 @@ function Row({
 }
 
 export function SnoozedRow({ escalation }: { escalation: Escalation }) {
-  const deed = useDeed(escalation.id);
+  const deed = useDeed(escalation);
   const act = (next: Deed) => !deed.isPending && deed.mutate(next);
   const until = new Date(escalation.snoozed_until ?? escalation.changed_at);
   const wake = (
@@ -73,7 +73,7 @@ export function SnoozedRow({ escalation }: { escalation: Escalation }) {
 }
 
 export function SettledRow({ escalation }: { escalation: Escalation }) {
-  const deed = useDeed(escalation.id);
+  const deed = useDeed(escalation);
   const act = (next: Deed) => !deed.isPending && deed.mutate(next);
   const { resolution } = escalation;
   const answer = resolution && answerOf(resolution, escalation.kind);

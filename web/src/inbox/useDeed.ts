@@ -1,38 +1,32 @@
 /**
  * Carries out a deed and shows it as done at once: while the request is under way its variables are what the card shows,
- * so a failure has nothing to roll back but the look. The server's answer, also a 409's, goes into the lists.
+ * so a failure has nothing to roll back but the look. Without a line it stays under way until there is one (letters.ts).
+ * The server's answer, also a 409's, goes into the lists.
  */
 import { useMutation } from "@tanstack/react-query";
-import { useRef } from "react";
 import { explain, Refused } from "../api/problem";
-import { approvalsOfQuery } from "../api/approval-queries";
-import { placeEscalations, refresh } from "../api/queries";
+import { placeEscalations } from "../api/queries";
+import type { Escalation } from "../api/types";
+import { Withdrawn } from "../outbox/outbox";
 import { announce } from "../ui/announce";
-import { offerUndo } from "../undo/undo";
-import { perform, type Deed, type Done } from "./deeds";
-import { seenIsTold } from "./useSeen";
+import type { Deed, Done } from "./deeds";
+import { aboutOf, refreshApprovals, send, tellDone, type Sent } from "./letters";
 
-export function useDeed(id: string, onDone?: (deed: Deed, done: Done) => void) {
-  const sentAt = useRef(0);
+export function useDeed(escalation: Escalation | undefined, onDone?: (deed: Deed, done: Done) => void) {
+  const id = escalation?.id ?? "";
   return useMutation({
-    mutationFn: (deed: Deed) =>
-      seenIsTold(id).then(() => {
-        sentAt.current = Date.now();
-        return perform(id, deed);
-      }),
-    onSuccess: (done, deed) => {
-      placeEscalations(done.changed);
-      announce(deed.words);
-      if (deed.verb === "respond") offerUndo(done.changed, done.refused, deed.typed, sentAt.current);
-      onDone?.(deed, done);
+    mutationFn: (deed: Deed): Promise<Sent> => send(id, deed, escalation === undefined ? "" : aboutOf(escalation)),
+    onSuccess: ({ answer, sentAt }, deed) => {
+      tellDone(deed, answer, sentAt);
+      onDone?.(deed, answer);
     },
-    onSettled: (_done, _error, deed) => {
-      // What was shown may be another plan by now.
-      if ("request" in deed) void refresh(approvalsOfQuery(id).queryKey);
-    },
+    onSettled: (_done, _error, deed) => refreshApprovals({ id, deed }),
     onError: (error) => {
+      if (error instanceof Withdrawn) return announce("It is not sent");
       if (error instanceof Refused && error.escalation !== null) placeEscalations([error.escalation]);
       announce(`Not done. ${explain(error)}`);
     },
+    // What is kept is tried again where it is kept.
+    retry: (failures, error) => failures < 2 && !(error instanceof Refused || error instanceof Withdrawn),
   });
 }

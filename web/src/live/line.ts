@@ -7,6 +7,7 @@ import type { Message } from "./sse-parser";
 const NAMES = [
   "approval.requested",
   "approval.decided",
+  "approval.reopened",
   "approval.used",
   "approval.ended",
   "audit.begun",
@@ -87,6 +88,7 @@ const NAMES = [
   "walk.agenda_changed",
   "walk.turn",
   "walk.decided",
+  "walk.taken_back",
   "walk.consulted",
   "walk.paused",
   "walk.resumed",

@@ -6,6 +6,7 @@ import { ConsultView } from "../consults/ConsultView";
 import { ReplyBox } from "../inbox/ReplyBox";
 import { useDraft } from "../inbox/useDraft";
 import { Age } from "../ui/Age";
+import { announce } from "../ui/announce";
 import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
 import { plainText } from "../ui/plain-text";
@@ -98,6 +99,8 @@ function SaidLine({ line, isBrief = false }: { line: Said; isBrief?: boolean }) 
   );
 }
 
+const NOTHING_TO_SEE = "Personas comment on what they can look at; a topic in words is not.";
+
 interface Asked {
   item: string;
   many: number;
@@ -116,8 +119,12 @@ function Speak({ walk, item, deeds }: { walk: Walk; item: AgendaItem; deeds: Wal
     deeds.act({ run: (confirmId) => say(walk.id, text.trim(), confirmId), said: "Said", then: () => setText("") });
   }
 
+  // Personas comment on what they can look at.
+  const isWords = item.source.kind === "topic";
+
   function perspectives(): void {
-    if (deeds.isBusy) return;
+    if (isWords) announce(NOTHING_TO_SEE);
+    if (deeds.isBusy || isWords) return;
     deeds.act({
       run: async (confirmId) => {
         const { consults, skipped } = await askPerspectives(walk.id, item.id, confirmId);
@@ -168,9 +175,10 @@ function Speak({ walk, item, deeds }: { walk: Walk; item: AgendaItem; deeds: Wal
         shortcut={KEYS.say}
       />
       <div className="bar walk-ask" role="group" aria-label="Ask">
-        <button type="button" className="quiet" aria-keyshortcuts={KEYS.perspectives} aria-disabled={deeds.isBusy} onClick={perspectives}>
+        <button type="button" className="quiet" aria-keyshortcuts={KEYS.perspectives} aria-disabled={deeds.isBusy || isWords} onClick={perspectives}>
           <Icon name="people" /> Any perspectives? <Kbd>{KEYS.perspectives}</Kbd>
         </button>
+        {isWords && <span className="card-hint">{NOTHING_TO_SEE}</span>}
         <button type="button" className="quiet" aria-keyshortcuts={KEYS.order} aria-disabled={deeds.isBusy} onClick={order}>
           <Icon name="coach" /> Order of epics <Kbd>{KEYS.order}</Kbd>
         </button>

@@ -12,6 +12,7 @@ import { Icon, type IconName } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
 import { plainText } from "../ui/plain-text";
 import { tomorrowMorning } from "../ui/time";
+import { holdSeconds } from "../undo/hold";
 import { Words } from "../ui/Words";
 import { activeOf, toGo, withSent } from "./agenda";
 import { DeferBar, HandoffBar } from "./Bars";
@@ -64,7 +65,9 @@ export function Decisions({ walk, item, deeds, table }: Props) {
     table.current?.focus({ preventScroll: true });
   }
 
-  function decide(body: Decide): void {
+  function decide(given: Decide): void {
+    const isAnswer = item.source.kind === "escalation" && given.kind !== "defer" && given.kind !== "handoff";
+    const body = isAnswer && holdSeconds() > 0 ? { ...given, hold: holdSeconds() } : given;
     const after = withSent(walk, [{ item: item.id, body }]);
     if (mode !== null) leave();
     post(walk.id, item, body);

@@ -2,6 +2,7 @@
 import { useRef } from "react";
 import { goToItem } from "../api/walk-deeds";
 import type { Walk } from "../api/types";
+import { withdraw } from "../outbox/outbox";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
@@ -26,9 +27,12 @@ export function Sending({ sent, isStuck, notTaken, walk, deeds }: Props) {
           <Icon name="hourglass" />
           <span>
             <strong>Not connected.</strong>{" "}
-            {sent.length === 1 ? "1 decision waits" : `${sent.length} decisions wait`} to be sent. Each is sent again until
-            it arrives, and counts once.
+            {sent.length === 1 ? "1 decision waits" : `${sent.length} decisions wait`} to be sent. Each is kept, sent again
+            until it arrives, and counts once.
           </span>
+          <button type="button" className="link-button" onClick={() => withdraw(sent.at(-1)?.confirmId ?? "")}>
+            {sent.length === 1 ? "Do not send it" : "Do not send the last"}
+          </button>
         </p>
       )}
       {notTaken.map((one) => (

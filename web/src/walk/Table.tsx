@@ -1,14 +1,16 @@
 /** What is on the table: what it is, what the PM says of it and proposes, what can be decided, what was said. */
 import { useLayoutEffect, useRef } from "react";
 import type { AgendaItem, Escalation, Walk } from "../api/types";
+import { takeBack } from "../api/walk-deeds";
 import { linkTo, linkToOne, linkToTask } from "../app/routes";
 import { Plan, usePlan } from "../approvals/Plan";
 import { Mark } from "../handoffs/Mark";
-import { Age } from "../ui/Age";
+import { Age, useWords } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
 import { sessionName } from "../ui/session-name";
 import { Words } from "../ui/Words";
+import { canTakeBack } from "./agenda";
 import { Conversation } from "./Conversation";
 import { Decisions } from "./Decisions";
 import { NothingLeft } from "./NothingLeft";
@@ -54,7 +56,7 @@ export function Table({ walk, item, isActive, deeds, onBack }: Props) {
             {isActive ? (
               <Decisions walk={walk} item={item} deeds={deeds} table={table} />
             ) : (
-              <Looked item={item} onBack={onBack} hasTable={walk.active_item !== null} />
+              <Looked walk={walk} item={item} deeds={deeds} onBack={onBack} />
             )}
           </>
         )}
@@ -127,8 +129,20 @@ function Sealed({ escalation }: { escalation: Escalation }) {
 }
 
 /** One that was decided, put off or settled elsewhere. */
-function Looked({ item, onBack, hasTable }: { item: AgendaItem; onBack: () => void; hasTable: boolean }) {
+function Looked({ walk, item, deeds, onBack }: Omit<Props, "isActive" | "item"> & { item: AgendaItem }) {
   const { decision, settled } = item;
+  const hasTable = walk.active_item !== null;
+  const isOpen = walk.status === "active" && decision !== null && item.status !== "dismissed";
+  const mayGoBack = useWords((now) => String(canTakeBack(item, now))) === "true";
+
+  function undo(): void {
+    deeds.act({
+      run: (confirmId) => takeBack(walk.id, item.id, confirmId),
+      said: `Taken back: ${plainText(item.topic)}`,
+      then: onBack,
+    });
+  }
+
   useWalkKey((key) => {
     if (key === "Escape") onBack();
     return key === "Escape";
@@ -164,6 +178,12 @@ function Looked({ item, onBack, hasTable }: { item: AgendaItem; onBack: () => vo
         <button type="button" className="button" onClick={onBack}>
           {hasTable ? "Back to the table" : "Back"}
         </button>
+        {isOpen && mayGoBack && (
+          <button type="button" className="quiet" onClick={undo}>
+            <Icon name="undo" /> Take it back
+          </button>
+        )}
+        {isOpen && !mayGoBack && <span className="card-hint">It was done, and cannot be taken back.</span>}
       </div>
     </div>
   );

@@ -55,8 +55,7 @@ function useReadAgainWhenBack(id: string): void {
 }
 
 function Whole({ walk: known, readAt, onLeave }: { walk: Walk; readAt: number; onLeave?: () => void }) {
-  const { letters, notTaken, isStuck } = useOutbox();
-  const sent = useMemo(() => letters.filter((one) => one.walk === known.id), [letters, known.id]);
+  const { letters: sent, notTaken, isStuck } = useOutbox(known.id);
   const walk = useMemo(() => withSent(known, sent), [known, sent]);
   const deeds = useWalkDeed(walk.id);
   const isOver = walk.status === "completed" || walk.status === "abandoned";
@@ -93,7 +92,7 @@ function Whole({ walk: known, readAt, onLeave }: { walk: Walk; readAt: number; o
       <Sending
         sent={sent}
         isStuck={isStuck}
-        notTaken={notTaken.filter((one) => one.walk === walk.id)}
+        notTaken={notTaken}
         walk={walk}
         deeds={deeds}
       />

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgendaItem, Decide, Escalation, Walk } from "../api/types.ts";
-import { activeOf, cameMeanwhile, countsBy, nextAfter, partsOf, placeAfterStep, saidOf, toGo, withDecided, withSent } from "./agenda.ts";
+import { activeOf, cameMeanwhile, canTakeBack, countsBy, nextAfter, partsOf, placeAfterStep, saidOf, toGo, withDecided, withSent } from "./agenda.ts";
 
 const item = (id: string, place: number, more: Partial<AgendaItem> = {}): AgendaItem => ({
   id,
@@ -117,6 +117,28 @@ test("what the PM said when an item was taken up is not said twice", () => {
   const one = item("a", 1, { framing: { sentence: "agent-1 asks: Which port?", summary: "", actions: [] } });
   const transcript = [said(1, "manager", "agent-1 asks: Which port?\n1) 80"), said(2, "operator", "Why?"), said(3, "operator", "x", "b")];
   assert.deepEqual(saidOf({ transcript }, one).map(({ number }) => number), [2]);
+});
+
+test("a decision may be taken back while its answer is held, and where its effect can be undone", () => {
+  const NOW = Date.parse("2026-01-01T10:00:00Z");
+  const decided = (path: string | null, held_until: string | null = null) =>
+    ({
+      decision: {
+        kind: "ratify",
+        action: path === null ? null : { label: "", verb: "POST", path, body: {} },
+        applied: path === null ? null : { status: 200, ref: "x", change: null, held_until },
+      },
+    }) as unknown as AgendaItem;
+  const may = (one: AgendaItem) => canTakeBack(one, NOW);
+  assert.equal(may({ decision: null } as AgendaItem), false);
+  assert.equal(may(decided(null)), true);
+  assert.equal(may(decided("/api/escalations/e/respond")), false);
+  assert.equal(may(decided("/api/escalations/e/respond", "2026-01-01T10:00:05Z")), true);
+  assert.equal(may(decided("/api/escalations/e/dismiss", "2026-01-01T09:59:59Z")), false);
+  for (const path of ["/api/escalations/e/snooze", "/api/approvals/a/approve", "/api/work-items", "/api/work-items/x-1"])
+    assert.equal(may(decided(path)), true, path);
+  for (const path of ["/api/sessions", "/api/teams/r/tasks/t/retry", "/api/approvals/a/edit"])
+    assert.equal(may(decided(path)), false, path);
 });
 
 test("kinds are counted, the most first", () => {

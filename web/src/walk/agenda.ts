@@ -62,6 +62,18 @@ function counted(totals: WalkTotals, item: AgendaItem, body: Decide): WalkTotals
   };
 }
 
+const ANSWER = /^\/api\/escalations\/[^/]+\/(respond|dismiss)$/;
+const UNDOABLE = /^\/api\/(escalations\/[^/]+\/snooze|approvals\/[^/]+\/approve|work-items(\/[^/]+)?)$/;
+
+/** Whether a decision may be taken back, as far as it is known here; the server has the last word. */
+export function canTakeBack({ decision }: Pick<AgendaItem, "decision">, now: number): boolean {
+  if (decision === null) return false;
+  const { action, applied } = decision;
+  if (action == null || applied == null) return true;
+  if (ANSWER.test(action.path)) return applied.held_until != null && Date.parse(applied.held_until) > now;
+  return UNDOABLE.test(action.path);
+}
+
 /** How many are still to be looked at: what was put off is not. */
 export const toGo = ({ left, deferred }: Pick<WalkTotals, "left" | "deferred">): number => Math.max(0, left - deferred);
 

@@ -1,39 +1,33 @@
 /**
- * Decisions on their way to the server, one after the other in the order in which they were taken. Each keeps its confirm id
- * until it is answered, through a broken line and a reload of the tab: sent twice it counts once. While one is here the
- * page shows it as decided (agenda.ts); what the server refuses is told, and the item stands where it stood.
+ * Decisions of walks on their way to the server, one after the other in the order in which they were taken. While one is
+ * here the page shows it as decided (agenda.ts); once it is, there is a way back where the server knows one.
  */
-import { useSyncExternalStore } from "react";
+import { useMemo } from "react";
 import { newConfirmId } from "../api/client";
-import { explain, Refused } from "../api/problem";
+import { explain } from "../api/problem";
 import { queryClient, refresh } from "../api/queries";
-import { currentToken, onTokenChange } from "../api/token";
-import type { AgendaItem, Decide } from "../api/types";
-import { decide } from "../api/walk-deeds";
+import type { AgendaItem, Decide, Decided } from "../api/types";
+import { decide, takeBack } from "../api/walk-deeds";
 import { walkQuery } from "../api/walk-queries";
-import { retryDelay } from "../live/backoff";
-import { currentConnection, onConnectionChange } from "../live/line";
 import { writeDraft } from "../inbox/drafts";
-import { announce } from "../ui/announce";
+import * as outbox from "../outbox/outbox";
 import { plainText } from "../ui/plain-text";
-import { withDecided, type Sent } from "./agenda";
-import { problemOf } from "./wording";
+import { holdSeconds } from "../undo/hold";
+import { offerWayBack } from "../undo/undo";
+import { canTakeBack, withDecided, type Sent } from "./agenda";
+import { doneOf, problemOf } from "./wording";
 
-export interface Letter extends Sent {
+interface Content extends Sent {
   walk: string;
   topic: string;
+}
+
+export interface Letter extends Content {
   confirmId: string;
 }
 
 /** A decision that did not take, and why. */
-export interface NotTaken extends Sent {
-  walk: string;
-  topic: string;
-  what: string;
-  why: string;
-  /** Nothing is left to decide about it. */
-  isSettled: boolean;
-}
+export type NotTaken = Content & Pick<outbox.NotTaken, "what" | "why" | "isSettled">;
 
 export interface Outbox {
   letters: readonly Letter[];
@@ -42,135 +36,68 @@ export interface Outbox {
   isStuck: boolean;
 }
 
-const KEY = "gemba.walk-outbox";
-/** How often a server that breaks down over one decision is asked again. */
-const MOST_BREAKDOWNS = 3;
-/** What was answered stays until the cache has told the page of it: it changes nothing any more. */
-const A_MOMENT = 50;
+export const contentOf = (letter: outbox.Letter): Content => letter.content as Content;
 
-const listeners = new Set<() => void>();
-let box: Outbox = { letters: [], notTaken: [], isStuck: false };
-let isSending = false;
-let isOpen = false;
-let wake: (() => void) | null = null;
-const answered = new WeakSet<Letter>();
-
-function set(next: Partial<Outbox>): void {
-  box = { ...box, ...next };
-  if (box.letters.length === 0) sessionStorage.removeItem(KEY);
-  else sessionStorage.setItem(KEY, JSON.stringify(box.letters));
-  for (const listener of listeners) listener();
-}
-
-function open(): void {
-  if (isOpen) return;
-  isOpen = true;
-  set({ letters: kept() });
-  onConnectionChange(() => {
-    if (currentConnection().phase === "live") wake?.();
-  });
-  // Whoever signs in next did not decide this.
-  onTokenChange(() => set({ letters: [], notTaken: [], isStuck: false }));
-  void send();
-}
-
-/** What a tab that was loaded anew had not sent. */
-function kept(): Letter[] {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? "[]") as Letter[];
-  } catch {
-    return [];
-  }
-}
-
-export function useOutbox(): Outbox {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      open();
-      return () => listeners.delete(listener);
-    },
-    () => box,
-  );
+/** What is on its way for one walk. */
+export function useOutbox(walk: string): Outbox {
+  const { letters, notTaken, stuck } = outbox.useOutbox();
+  return useMemo(() => {
+    const isOfWalk = (one: outbox.Letter) => one.kind === "walk" && contentOf(one).walk === walk;
+    return {
+      letters: letters.filter(isOfWalk).map((one) => ({ ...contentOf(one), confirmId: one.confirmId })),
+      notTaken: notTaken.filter(isOfWalk).map(({ what, why, isSettled, ...one }) => ({ ...contentOf(one), what, why, isSettled })),
+      isStuck: letters.some((one) => isOfWalk(one) && stuck.has(one.confirmId)),
+    };
+  }, [letters, notTaken, stuck, walk]);
 }
 
 /** Where what is typed about an item is kept, until the server has taken it. */
 export const draftOf = (item: string): string => `walk item ${item}`;
 
 export function post(walk: string, item: Pick<AgendaItem, "id" | "topic">, body: Decide): void {
-  const letter = { walk, item: item.id, topic: item.topic, body, confirmId: newConfirmId() };
-  const notTaken = box.notTaken.filter((one) => one.item !== item.id);
-  set({ letters: [...box.letters, letter], notTaken });
-  void send();
+  putAway(item.id);
+  const content: Content = { walk, item: item.id, topic: item.topic, body };
+  outbox.post({ kind: "walk", lane: "walk", words: plainText(item.topic), confirmId: newConfirmId(), content });
 }
 
 export function putAway(item: string): void {
-  set({ notTaken: box.notTaken.filter((one) => one.item !== item) });
+  outbox.putAway((one) => one.kind === "walk" && contentOf(one).item === item);
 }
 
-async function send(): Promise<void> {
-  if (isSending) return;
-  isSending = true;
-  try {
-    for (;;) {
-      const letter = box.letters.find((one) => !answered.has(one));
-      if (letter === undefined || currentToken() === null) break;
-      await deliver(letter);
-      answered.add(letter);
-      setTimeout(() => drop(letter), A_MOMENT);
-    }
-  } finally {
-    isSending = false;
-  }
-}
+/** How a decision is sent; see openOutbox. */
+export const walkCarrier: outbox.Carrier = {
+  send: (letter) => {
+    const { walk, item, body } = contentOf(letter);
+    return decide(walk, item, body, letter.confirmId);
+  },
+  arrived: async (letter, answer) => {
+    const { walk, item } = contentOf(letter);
+    const done = answer as Decided;
+    const { queryKey } = walkQuery(walk);
+    await queryClient.cancelQueries({ queryKey });
+    queryClient.setQueryData(queryKey, (known) => known && withDecided(known, done));
+    writeDraft(draftOf(item), "");
+    offerBack(walk, done.item);
+  },
+  refused: (letter, error) => {
+    void refresh(walkQuery(contentOf(letter).walk).queryKey);
+    const isSettled = error.code === "settled_elsewhere" || error.code === "already_decided";
+    return { what: problemOf(error), why: plainText(explain(error)), isSettled };
+  },
+};
 
-function drop(letter: Letter): void {
-  set({ letters: box.letters.filter((one) => one !== letter) });
-}
-
-/** Returns once the server has said yes or no. */
-async function deliver(letter: Letter): Promise<void> {
-  const { walk, item, body, confirmId } = letter;
-  for (let failures = 0, breakdowns = 0; ; failures += 1) {
+function offerBack(walk: string, item: AgendaItem): void {
+  if (item.decision === null || holdSeconds() === 0 || !canTakeBack(item, Date.now())) return;
+  const topic = plainText(item.topic);
+  offerWayBack(`${doneOf(item.decision.kind).label}: ${topic}`, async () => {
+    const { queryKey } = walkQuery(walk);
     try {
-      const done = await decide(walk, item, body, confirmId);
-      await queryClient.cancelQueries({ queryKey: walkQuery(walk).queryKey });
-      queryClient.setQueryData(walkQuery(walk).queryKey, (known) => known && withDecided(known, done));
-      writeDraft(draftOf(item), "");
-      if (box.isStuck) set({ isStuck: false });
-      return;
-    } catch (error) {
-      if (error instanceof Refused) {
-        breakdowns += error.status >= 500 ? 1 : MOST_BREAKDOWNS;
-        if (breakdowns >= MOST_BREAKDOWNS) return refuse(letter, error);
-      } else if (!box.isStuck) {
-        set({ isStuck: true });
-        announce("Not connected. The decision is sent again until it arrives");
-      }
-      await untilRetry(failures);
-      if (!box.letters.includes(letter)) return;
+      const back = await takeBack(walk, item.id, newConfirmId());
+      await queryClient.cancelQueries({ queryKey });
+      queryClient.setQueryData(queryKey, back);
+    } finally {
+      void refresh(queryKey);
     }
-  }
-}
-
-/** A while that grows, or until the line is back. */
-function untilRetry(failures: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(go, retryDelay(failures, Math.random()));
-    function go(): void {
-      clearTimeout(timer);
-      wake = null;
-      resolve();
-    }
-    wake = go;
+    return { words: `Taken back: ${topic}`, refused: [] };
   });
-}
-
-function refuse({ walk, item, topic, body }: Letter, error: Refused): void {
-  const isSettled = error.code === "settled_elsewhere" || error.code === "already_decided";
-  const what = problemOf(error);
-  const why = plainText(explain(error));
-  set({ isStuck: false, notTaken: [...box.notTaken, { walk, item, topic, body, what, why, isSettled }] });
-  announce(`${what}: ${plainText(topic)}. ${why}`);
-  void refresh(walkQuery(walk).queryKey);
 }

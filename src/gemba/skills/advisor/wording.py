@@ -113,7 +113,8 @@ def _place(id: str, facts: Facts) -> list[str]:
     before, after = facts.depends[id], facts.after[id]
     said = []
     if facts.frees[id]:
-        said.append(f"It frees {_epics(len(after))} at once and {facts.frees[id]} in all,")
+        in_all = "" if len(after) == facts.frees[id] else f" at once and {facts.frees[id]} in all"
+        said.append(f"It frees {_epics(len(after))}{in_all},")
         said.append(f"on a chain of {_length(id, facts)}.")
     else:
         said.append("Nothing waits for it.")
