@@ -33,6 +33,8 @@ export interface NotTaken extends Letter {
 /** What a kind of letter is sent with, and what follows. */
 export interface Carrier {
   send: (letter: Letter) => Promise<unknown>;
+  /** What was answered stays until the cache has told the page of it: it changes nothing any more. */
+  lingers?: true;
   /** It has arrived, and nobody waits for the answer here any more. */
   arrived: (letter: Letter, answer: unknown, sentAt: number) => void | Promise<void>;
   /** It was refused: what is said of it. */
@@ -57,7 +59,7 @@ export class Withdrawn extends Error {}
 const KEY = "gemba.outbox";
 /** How often a server that breaks down over one letter is asked again. */
 const MOST_BREAKDOWNS = 3;
-/** What was answered stays until the cache has told the page of it: it changes nothing any more. */
+/** For what lingers. */
 const A_MOMENT = 50;
 const NOBODY: ReadonlySet<string> = new Set();
 
@@ -165,7 +167,8 @@ async function sendLane(lane: string): Promise<void> {
       if (letter === undefined || currentToken() === null) break;
       await deliver(letter);
       answered.add(letter);
-      setTimeout(() => drop(letter), A_MOMENT);
+      if (carriers.get(letter.kind)?.lingers) setTimeout(() => drop(letter), A_MOMENT);
+      else drop(letter);
     }
   } finally {
     busyLanes.delete(lane);

@@ -66,6 +66,7 @@ export function putAway(item: string): void {
 
 /** How a decision is sent; see openOutbox. */
 export const walkCarrier: outbox.Carrier = {
+  lingers: true,
   send: (letter) => {
     const { walk, item, body } = contentOf(letter);
     return decide(walk, item, body, letter.confirmId);
