@@ -343,7 +343,7 @@ def test_a_walk_is_offered_paused_taken_up_and_ended_with_its_summary(desk: Desk
     expect(page.locator(".walk-rows").first.get_by_role("listitem").first).to_contain_text("Question 3?")
     keys.press("e")
     page.get_by_role("button", name="End the walk", exact=True).click()
-    expect(page.locator(".walk-summary")).to_contain_text("Decisions: 1 ratify")
+    expect(page.locator(".walk-summary")).to_contain_text("Decisions: 1 ratified")
     expect(page.get_by_role("heading", name="Monday", level=1).first).to_be_focused()
     found += findings("a walk that is over", page, axe)
     page.get_by_role("button", name="To the walks").click()
