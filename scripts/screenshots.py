@@ -122,7 +122,7 @@ SCREENS = (
 )
 # With the demo's team run, where it waits for a person.
 RUNNING = (
-    Screen("floor", 720, to_floor),
+    Screen("floor", 1070, to_floor),
     Screen("team", 840, to_run),
     Screen("walk", 760, to_walk),
 )

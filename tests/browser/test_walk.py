@@ -276,6 +276,25 @@ def test_a_decision_is_taken_back_by_key_and_from_the_agenda_and_what_was_sent_s
     assert outcome(asker)[1] == 0
 
 
+def test_an_offer_on_a_phone_covers_no_words_and_makes_nothing_wider(
+    open_desk: Callable[..., Desk], sqlite_server: RunningServer
+) -> None:
+    for number in (1, 2, 3):
+        put(sqlite_server, f"Question {number}?", "a", title=f"Question {number}?")
+    phone = open_desk(sqlite_server, **PHONE)
+    page = phone.page
+    offer = page.get_by_role("region", name="A walk is offered").bounding_box(timeout=10_000)
+    words = page.locator(".screen-head > p").bounding_box()
+
+    assert offer is not None
+    assert words is not None
+    assert offer["y"] + offer["height"] <= words["y"] + 1
+    # What is wider than the screen makes a phone's window wider too.
+    assert page.evaluate("innerWidth") == 390
+    page.get_by_role("button", name="More").tap()
+    expect(page.get_by_role("link", name="Health")).to_be_in_viewport()
+
+
 def test_a_walk_is_offered_paused_taken_up_and_ended_with_its_summary(desk: Desk, axe: Axe) -> None:
     server, page, keys = desk.server, desk.page, desk.page.keyboard
     for number in (1, 2, 3):
@@ -324,7 +343,7 @@ def test_a_walk_is_offered_paused_taken_up_and_ended_with_its_summary(desk: Desk
     expect(page.locator(".walk-rows").first.get_by_role("listitem").first).to_contain_text("Question 3?")
     keys.press("e")
     page.get_by_role("button", name="End the walk", exact=True).click()
-    expect(page.locator(".walk-summary")).to_contain_text("Decisions: 1 ratify")
+    expect(page.locator(".walk-summary")).to_contain_text("Decisions: 1 ratified")
     expect(page.get_by_role("heading", name="Monday", level=1).first).to_be_focused()
     found += findings("a walk that is over", page, axe)
     page.get_by_role("button", name="To the walks").click()
