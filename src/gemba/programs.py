@@ -1,8 +1,8 @@
 """Gemba's own programs in a folder that has no others, for the PATH of whoever runs them.
 
 Beside the interpreter stands everything that Gemba needs itself, a `python` and a `pytest` among it: on an agent's PATH
-they would be taken for the project's own. Called where sessions, their commands and re-run checks get their environment.
-Quick to load, as the built-in agent needs it.
+they would be taken for the project's own. Called where sessions, their commands and re-run checks get theirs. Quick to
+load: the built-in agent pays for it at every start.
 """
 
 import os

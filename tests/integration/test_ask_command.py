@@ -303,7 +303,7 @@ def test_many_commands_at_once_leave_whole_frames(home: Path) -> None:
         (("--kind", "assumption", *QUESTION[2:], "--chose=80", "--wait"), ["--wait", "assumption"]),
         (("--kind", "assumption", *QUESTION[2:], "--chose=80", "--option=80"), ["--option", "assumption"]),
         ((*QUESTION, "--wait", "soon"), ["--wait 'soon'", "seconds"]),
-        ((*QUESTION, "--wait", "２"), ["--wait '２'", "seconds"]),
+        ((*QUESTION, "--wait", "\uff12"), ["--wait '\uff12'", "seconds"]),
         ((*QUESTION, "--schema", "/nope"), ["--schema '/nope': No such file"]),
         ((*QUESTION, "--wait", "-1"), ["--wait '-1'", "seconds"]),
         ((*QUESTION, "--wait=nan"), ["--wait 'nan'"]),
@@ -447,7 +447,7 @@ def test_with_json_the_reply_is_the_files_object(home: Path) -> None:
 
 def test_with_json_a_wait_that_runs_out_tells_the_id_to_go_on_with(home: Path) -> None:
     asked = run(*QUESTION, "--wait", "0", "--json")
-    event_id = frames(home)[0]["event_id"]
+    event_id = str(frames(home)[0]["event_id"])
     resumed = run("--resume", event_id, "--wait", "0", "--json")
     for found in (asked, resumed):
         assert json.loads(found.stdout) == {"event_id": event_id, "outcome": "waiting"}

@@ -35,8 +35,8 @@ def test_the_folder_of_a_home_leads_to_this_installation_and_is_made_once(tmp_pa
     folder = programs_folder(home)
 
     assert programs_folder(home) == folder
-    assert {name: os.readlink(f"{folder}/{name}") for name in os.listdir(folder)} == {
-        name: str(Path(sys.executable).parent / name) for name in NAMES
+    assert {program.name: program.readlink() for program in Path(folder).iterdir()} == {
+        name: Path(sys.executable).parent / name for name in NAMES
     }
     assert path_with_programs("/usr/bin:/bin", home) == f"/usr/bin:/bin:{folder}"
 
