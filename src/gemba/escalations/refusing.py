@@ -33,8 +33,8 @@ _UNFOUND = "Your handoff says COMPLETE, and what it claims was not found. Do it,
 # Whatever the agent does, the next one would end the same way.
 _UNRECORDED = (
     "Your handoff says COMPLETE, and its gate requires what your client has recorded, which is nothing: only a client "
-    "with Gemba's hooks records what it ran (`gemba install-bridge`). Doing it again does not help. Whoever gave you the "
-    "work can require rerun_verification instead, which works with every agent:"
+    "with Gemba's hooks records what it ran (`gemba install-bridge`). Doing it again does not help. Whoever gave you "
+    "the work can require rerun_verification instead, which works with every agent:"
 )
 _MOST_SHOWN = 20  # checks that an agent is told of
 
