@@ -27,7 +27,7 @@ FULL := GEMBA_TEST_EFFORT=full GEMBA_TEST_SEED=$(SEED) $(PYTEST) --timeout 3600
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-setup: $(VENV) $(PAGE) ## make .venv, with gemba in .venv/bin, and the page
+setup: $(VENV) $(PAGE) ## make .venv, with gemba in .venv/bin, bin/ for PATH, and the page
 
 web: $(PAGE) ## build the page
 
@@ -82,7 +82,7 @@ lock: $(VENV) ## pin the newest versions that pyproject.toml allows
 	scripts/lock
 
 clean: ## remove everything that make made
-	rm -rf .venv .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules web/site/node_modules
+	rm -rf .venv bin .cache dist src/gemba/api/page web/node_modules web/codegen/node_modules web/site/node_modules
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 system: $(VENV)

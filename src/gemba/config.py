@@ -348,7 +348,7 @@ def parse_settings(
     """The settings that a file's bytes say, or an Invalid that names the line of the first fault and has all of them as
     `extra["findings"]`.
 
-    `judge` finds what no type can say; it is asked once the types fit.
+    `judge` finds what no type can say, of everything that fits its type.
     """
     try:
         text, document = toml.load(raw)
@@ -359,12 +359,48 @@ def parse_settings(
         faults = [] if judge is None else list(judge(settings))
     except msgspec.ValidationError as error:
         faults = toml.misfits(document, Settings) or [toml.Fault((), str(error))]
+        faults += _faults_of_the_rest(document, faults, judge)
     else:
         if not faults:
             return settings
     lines = toml.places(text)
     findings = [Finding(toml.line_of(place, lines), _where(place, document) + words) for place, words in faults]
     raise refused(path, findings, "settings_invalid", _LISTED)
+
+
+def _faults_of_the_rest(
+    document: dict[str, Any], misfits: list[toml.Fault], judge: Callable[[Settings], Iterable[toml.Fault]] | None
+) -> list[toml.Fault]:
+    """What a judge finds in what fits its type. A value that does not fit counts as not given: what is wrong only
+    where something is not given cannot be told beside it."""
+    rest = _fitting(document, misfits)
+    if judge is None or rest is None:
+        return []
+    at_fault = {fault.place for fault in misfits}
+    incomplete = any(place[:1] in (("policy",), ("channels",)) for place in at_fault)
+    found = (fault for fault in judge(rest) if not (incomplete and isinstance(fault, toml.Absence)))
+    return [fault for fault in found if fault.place not in at_fault]
+
+
+def fitting_settings(raw: bytes) -> Settings | None:
+    """What a file says as far as it fits its types; None when that is not to be told."""
+    try:
+        document = toml.load(raw)[1]
+    except toml.NotToml:
+        return None
+    return _fitting(document, toml.misfits(document, Settings))
+
+
+def _fitting(document: dict[str, Any], misfits: list[toml.Fault]) -> Settings | None:
+    rest = toml.fitting(document, misfits)
+    policies = rest.get("policy", [])
+    for number, policy in enumerate(policies if isinstance(policies, list) else []):
+        if isinstance(policy, dict):
+            policy.setdefault("name", f"\0{number}")  # like no other, so that no second one is found to have it
+    try:
+        return typed.convert(rest, Settings, dec_hook=_revive)
+    except msgspec.ValidationError:
+        return None
 
 
 def refused(path: Path | str, findings: list[Finding], code: str, listed: str = "") -> Invalid:

@@ -79,7 +79,7 @@ def diagnose(app: App) -> Diagnosis:
             **sessions.read_counters(connection),
             **wanted.counts(connection),
         }
-        strays = sessions.read_strays(connection)
+        strays = sessions.read_strays(connection, clock.now() - clock.DAY)
         running = living(connection)
         troubled = wanted.troubled(connection)
         failed = failed_notices(connection, since=clock.now() - _LATELY)
@@ -179,11 +179,15 @@ def _frames(counters: dict[str, int]) -> Check:
 
 def _strays(strays: list[tuple[str, int, str]]) -> Check:
     if not strays:
-        return Check("strays", "Frames of no workspace", "ok", "none")
-    workspace, many, log = strays[0]
+        return Check("strays", "Frames of no workspace", "ok", "none in the last day")
+    workspace, _, log = strays[0]
     total = sum(frames for _, frames, _ in strays)
-    detail = f"{total} frames belong to no workspace; the last {many} name {workspace or 'none'!r} in {log}"
-    hint = "set GEMBA_WORKSPACE for that agent, or start it below a folder that has .gemba/"
+    belong = "1 frame belongs" if total == 1 else f"{total} frames belong"
+    detail = f"{belong} to no workspace; the last names {workspace or 'none'!r} in {log}"
+    hint = (
+        "set GEMBA_WORKSPACE for that agent, or start it below a folder that has .gemba/; "
+        "this goes away when a day has passed without another"
+    )
     return Check("strays", "Frames of no workspace", "warn", detail, hint)
 
 

@@ -15,6 +15,10 @@ _CHECK_SECONDS = 20.0
 _ENDLESS = 1e9  # seconds, thirty years
 
 NEXT = {"blocking": "stop and wait for the reply", "advisory": "go on", None: "go on"}
+NO_SESSION = (
+    "GEMBA_SESSION_ID is not set: it names the session that this call belongs to; "
+    "start the agent with one, as in: GEMBA_SESSION_ID=importer-1 claude"
+)
 NO_OPERATOR = "no workspace here, so nobody sees it: set GEMBA_WORKSPACE, or make one with gemba init"
 
 
@@ -56,7 +60,7 @@ class Session:
         """The one that this process belongs to."""
         id = os.environ.get("GEMBA_SESSION_ID", "")
         if not id.strip():
-            raise Refused("GEMBA_SESSION_ID is not set: it names the session that this call belongs to")
+            raise Refused(NO_SESSION)
         checked("GEMBA_SESSION_ID", id, wire.MAX_SESSION_ID)
         home = wire.home()
         try:

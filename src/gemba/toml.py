@@ -6,6 +6,7 @@ and item; `misfits` compares a document with its type to the end. Called by `con
 
 from __future__ import annotations
 
+import copy
 import re
 import tomllib
 from bisect import bisect_right
@@ -37,6 +38,10 @@ class Fault(NamedTuple):
 
     place: Place
     words: str
+
+
+class Absence(Fault):
+    """A fault that something which is not there would have mended, or kept from being looked for."""
 
 
 class NotToml(Exception):
@@ -220,6 +225,20 @@ def _unquoted(key: str) -> str:
 def misfits(document: Any, kind: type[msgspec.Struct]) -> list[Fault]:
     """Everything in a document that does not fit its type; empty when msgspec would take it."""
     return list(_compare(document, inspect.type_info(kind), ()))
+
+
+def fitting(document: dict[str, Any], faults: Iterable[Fault]) -> dict[str, Any]:
+    """A copy of a document without the values at fault, for whoever judges the rest. An item of a list goes with the
+    whole list: the others keep their numbers."""
+    rest = copy.deepcopy(document)
+    for place, _ in faults:
+        named = max((number for number, part in enumerate(place) if isinstance(part, str)), default=None)
+        if named is not None:
+            around: Any = rest
+            for part in place[:named]:
+                around = around[part]
+            around.pop(place[named], None)
+    return rest
 
 
 def _compare(value: Any, kind: inspect.Type, place: Place, meant: str | None = None) -> Iterator[Fault]:

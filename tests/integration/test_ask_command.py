@@ -97,8 +97,8 @@ def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 @pytest.fixture
-def ask_and_wait(start: Callable[..., subprocess.Popen[str]]) -> Callable[[], Waiting]:
-    return lambda: Waiting(start(ASK, *QUESTION, "--wait"))
+def ask_and_wait(start: Callable[..., subprocess.Popen[str]]) -> Callable[..., Waiting]:
+    return lambda *more: Waiting(start(ASK, *QUESTION, "--wait", *more))
 
 
 def refused(found: subprocess.CompletedProcess[str], *parts: str) -> bool:
@@ -303,6 +303,8 @@ def test_many_commands_at_once_leave_whole_frames(home: Path) -> None:
         (("--kind", "assumption", *QUESTION[2:], "--chose=80", "--wait"), ["--wait", "assumption"]),
         (("--kind", "assumption", *QUESTION[2:], "--chose=80", "--option=80"), ["--option", "assumption"]),
         ((*QUESTION, "--wait", "soon"), ["--wait 'soon'", "seconds"]),
+        ((*QUESTION, "--wait", "\uff12"), ["--wait '\uff12'", "seconds"]),
+        ((*QUESTION, "--schema", "/nope"), ["--schema '/nope': No such file"]),
         ((*QUESTION, "--wait", "-1"), ["--wait '-1'", "seconds"]),
         ((*QUESTION, "--wait=nan"), ["--wait 'nan'"]),
         ((*QUESTION, "--wait=inf"), ["--wait 'inf'"]),
@@ -325,7 +327,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(home: Path, arguments: tuple
 def test_without_a_session_nothing_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for value in ("", " "):
         monkeypatch.setenv("GEMBA_SESSION_ID", value)
-        assert refused(run(*QUESTION), "GEMBA_SESSION_ID is not set")
+        assert refused(run(*QUESTION), "GEMBA_SESSION_ID is not set", "as in: GEMBA_SESSION_ID=importer-1 ")
     monkeypatch.delenv("GEMBA_SESSION_ID")
     assert refused(run(*QUESTION), "GEMBA_SESSION_ID is not set")
     monkeypatch.setenv("GEMBA_SESSION_ID", "x" * 513)
@@ -441,6 +443,26 @@ def test_with_json_the_reply_is_the_files_object(home: Path) -> None:
     found = run("--resume", event_id, "--json")
     assert json.loads(found.stdout) == reply
     assert found.stdout.count("\n") == 1
+
+
+def test_with_json_a_wait_that_runs_out_tells_the_id_to_go_on_with(home: Path) -> None:
+    asked = run(*QUESTION, "--wait", "0", "--json")
+    event_id = str(frames(home)[0]["event_id"])
+    resumed = run("--resume", event_id, "--wait", "0", "--json")
+    for found in (asked, resumed):
+        assert json.loads(found.stdout) == {"event_id": event_id, "outcome": "waiting"}
+        assert (found.returncode, found.stdout.count("\n")) == (1, 1)
+        assert "nobody has answered yet" in found.stderr
+
+
+def test_with_json_a_wait_that_is_interrupted_tells_the_id_too(
+    home: Path, ask_and_wait: Callable[..., Waiting]
+) -> None:
+    waiting = ask_and_wait("--json")
+    waiting.process.send_signal(signal.SIGTERM)
+    code, printed, told = waiting.end()
+    assert (code, json.loads(printed)) == (1, {"event_id": waiting.event_id, "outcome": "waiting"})
+    assert "interrupted; the question stays open" in told
 
 
 def test_a_wait_outlives_its_process(home: Path, ask_and_wait: Callable[[], Waiting]) -> None:

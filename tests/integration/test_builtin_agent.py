@@ -11,6 +11,7 @@ import pytest
 from gemba import wire
 from gemba.handoff.verdict import read
 from gemba.sessions.backends.backend import EndedBy, Observation, Seen
+from gemba.speaker import NO_SESSION
 from gemba.testing import retry_until
 from tests.fixtures.runs import Run, StartRun
 from tests.fixtures.servers import RunningServer
@@ -101,7 +102,7 @@ def test_without_a_session_it_says_so(start_run: StartRun, home: Path) -> None:
     run = start_run("env", "-u", "GEMBA_SESSION_ID", *AGENT)
 
     assert run.ended().code == 1
-    assert run.shown() == "builtin: GEMBA_SESSION_ID is not set: it names the session that this call belongs to"
+    assert run.shown() == f"builtin: {NO_SESSION}"
 
 
 def test_on_a_terminal_it_takes_prompt_after_prompt_each_whole(floor: Floor) -> None:

@@ -625,6 +625,12 @@ def test_the_command_line_walks_the_whole_way_without_a_server(workspace: Path, 
     assert (again.returncode, again.stderr) == (1, "gemba: line 1 is applied already\n")
     assert json.loads(gemba("item", "show", made["id"], "--json").stdout)["user_order"] == 1
     assert gemba("consult", "start", "--skill", "ask").returncode == 2
+    unknown = gemba("consult", "start", "--skill", "epic_ordr")
+    assert (unknown.returncode, "there is no skill epic_ordr; did you mean epic_order?" in unknown.stderr) == (2, True)
+    prompt = json.loads(gemba("consult", "start", "--dry-run", "--json").stdout)["id"]
+    told = gemba("consult", "show", prompt, "--json").stdout
+    first = json.loads(told)["composed"]["text"].splitlines()[0]
+    assert first in gemba("consult", "start", "--dry-run").stdout
 
 
 def test_the_figures_of_a_persona_are_those_of_its_consults(app: App, api: Api) -> None:

@@ -510,6 +510,18 @@ def test_the_command_line_gives_work_and_says_how_to_run_its_agent(operator: Ope
     assert "No work was given" in operator.ok("handoff", "dispatches", "--session", "s-2")
 
 
+def test_whoever_requires_what_only_hooks_record_is_warned(alone: Operator) -> None:
+    recorded = ("handoff", "dispatch", "x", "--gate", "commands_run=require", "--gate", "tool_calls=require")
+
+    shown = alone.ok(*recorded, "--provider", "own-agent")
+
+    assert "\nwarning: commands_run and tool_calls are required, and only a client with Gemba's hooks records " in shown
+    assert "\nown-agent is not on PATH: put the command of your agent in its place.\n" in shown
+    assert "warning: " not in alone.ok("handoff", "dispatch", "x", "--gate", "rerun_verification=require")
+    alone.ok("install-bridge")
+    assert "warning: " not in alone.ok(*recorded)
+
+
 def test_the_command_line_takes_a_goal_from_standard_input_and_shows_hostile_ones_harmlessly(alone: Operator) -> None:
     made = json.loads(alone.ok("handoff", "dispatch", "-", "--json", stdin=HOSTILE))
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.fixtures.operator import Operator
+from tests.fixtures.repositories import git
 from tests.fixtures.servers import BIN
 
 REALISTIC = Path(__file__).parents[1] / "fixtures" / "beads" / "issues.jsonl"
@@ -253,6 +254,20 @@ def test_in_no_git_repository_it_says_what_is_allowed(tmp_path: Path, home: Path
 
     assert "\nIt is in no git repository: sessions work in this folder itself, one at a time. After `git init` " in told
     assert (found(operator)["repository"], titles(operator)) == (False, ["a"])
+
+
+@pytest.mark.parametrize("inside", ["", "hooks"])
+@pytest.mark.parametrize("bare", [True, False])
+def test_where_git_keeps_a_repository_nothing_is_written(tmp_path: Path, home: Path, bare: bool, inside: str) -> None:
+    git(tmp_path, "init", "--quiet", *(["--bare"] if bare else []), "shop.git")
+    folder = tmp_path / "shop.git" if bare else tmp_path / "shop.git/.git"
+    (folder / "hooks").mkdir(exist_ok=True)
+
+    told = Operator(folder / inside, home).refused("init")
+
+    kept = "a bare git repository" if bare else "where git keeps a repository"
+    assert told == f"gemba: {folder} is {kept}, with no files to work on: run gemba init in a checkout of it"
+    assert not list(tmp_path.rglob(".gemba"))
 
 
 def test_hostile_files_are_named_with_the_reason_and_stop_nothing(alone: Operator, tmp_path: Path) -> None:

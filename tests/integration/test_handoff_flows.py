@@ -115,6 +115,17 @@ def test_a_command_that_was_not_run_is_refused(floor: FlowFloor) -> None:
     assert "claimed pytest -q → 12 passed; found not among the 1 recorded commands" in ended.told
 
 
+def test_an_agent_whose_client_records_nothing_is_not_told_to_do_it_again(floor: FlowFloor) -> None:
+    dispatch = give(floor, "commands_run", "tool_calls")
+    ended = concluded(floor, submit(floor, dispatch, claiming(dispatch, [{"command": "ls", "result": "exit code 0"}])))
+
+    assert ended.state == "refused"
+    assert "found the client records no tool uses" in ended.told
+    assert "Do it" not in ended.told
+    assert "`gemba install-bridge`" in ended.told
+    assert "rerun_verification" in ended.told
+
+
 def test_a_command_that_failed_and_is_claimed_to_have_passed_is_refused(floor: FlowFloor) -> None:
     dispatch = give(floor, "commands_run", session_id="s1")
     run(floor, "pytest -q", code=1)

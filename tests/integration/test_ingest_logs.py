@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 from structlog.testing import capture_logs
 
-from gemba import wire
+from gemba import clock, wire
 from gemba.app import App
 from gemba.config import Settings, Workspace
 from gemba.event import Draft
 from gemba.sessions.ingest import Ingest
+from gemba.sessions.store import strays
 from gemba.store.database import Transaction
 from tests.fixtures.logs import Logs, ToldOnce
 
@@ -398,6 +400,18 @@ def test_a_workspace_named_through_a_link_is_the_same(logs: Logs, tmp_path: Path
     logs.take(logs.ask("mine", workspace=str(tmp_path / "link")))
 
     assert logs.asked() == ["mine"]
+
+
+def test_a_frame_of_no_workspace_is_shown_for_a_day(logs: Logs) -> None:
+    logs.take(logs.ask("stray", workspace=""))
+    shown = logs.check("strays")
+    assert (shown.status, shown.detail.partition(";")[0]) == ("warn", "1 frame belongs to no workspace")
+    assert "when a day has passed" in (shown.hint or "")
+
+    with logs.app.database.transaction() as tx:
+        tx.connection.execute(update(strays).values(last_at=strays.c.last_at - clock.DAY))
+
+    assert logs.check("strays").status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from gemba.escalations import delivery
 from gemba.escalations.store import escalations
 from gemba.handoff import dispatches, envelope_files
 from gemba.handoff.status import PlanStatus, Progress
+from gemba.programs import NAMES
 from gemba.sessions import inputs
 from gemba.sessions.backends.backend import RunFolder, run_folder
 from gemba.sessions.backends.process import ProcessBackend
@@ -100,6 +101,20 @@ def test_an_agent_finds_the_commands_and_its_own_names(floor: Floor, monkeypatch
     floor.until(id, "completed")
     names = ["AGENT_TYPE", "HOME", "INTERACTION_MODE", "RUN_ID", "SESSION_ID", "WORKSPACE"]
     assert floor.app.keeping.transcript(id, 50).text.splitlines() == [*(f"GEMBA_{name}" for name in names), "found"]
+
+
+def test_an_agent_is_not_given_the_programs_that_gemba_needs_itself(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    id = floor.start(f'echo "$PATH" > {tmp_path}/path', worktree=False)
+    floor.until(id, "completed")
+
+    folders = (tmp_path / "path").read_text().strip().split(":")
+
+    assert folders[:2] == ["/usr/bin", "/bin"]
+    added = {program.name for folder in folders[2:] for program in Path(folder).iterdir()}
+    assert added == set(NAMES)
 
 
 def test_a_stop_ends_everything_that_the_agent_started_and_is_the_operators(floor: Floor, tmp_path: Path) -> None:

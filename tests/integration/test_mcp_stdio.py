@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gemba.speaker import NO_SESSION
 from gemba.testing import retry_until
 from tests.fixtures.envelopes import good
 from tests.fixtures.handed import claiming, strict, wish
@@ -71,7 +72,7 @@ async def test_what_a_command_refuses_a_tool_refuses_in_the_same_words(home: Pat
         assert (refused.is_error, words(refused)) == (True, "options: 'A' is given twice; allowed: each answer once")
     async with over_stdio(home, workspace, GEMBA_SESSION_ID="") as client:
         refused = await client.call_tool("report_state", {"state": "ready"})
-        assert words(refused) == "GEMBA_SESSION_ID is not set: it names the session that this call belongs to"
+        assert words(refused) == NO_SESSION
     assert frames(home, SESSION) == []
 
 

@@ -102,7 +102,7 @@ def test_the_table_says_what_happens_to_whom(alone: Operator) -> None:
         "1. urgent  blocker, needs_input, blocking only\n"
         "    remind: after 1m30s, again every 1h30m, at most 5 times more, until somebody looks\n"
         "    notify: phone; again: team\n"
-        "    expire: after 8h, answered by default: Go on.\n"
+        "    expire: after 8h, answered by default where there are no options: Go on.\n"
         "\n"
         "2. checked  approval\n"
         "    verify: by a check within 20s: ./check answer\n"
@@ -133,7 +133,7 @@ def make_check(workspace: Path, mode: int = 0o755) -> None:
 
 
 def test_a_right_file_is_said_to_be_right(alone: Operator) -> None:
-    write(alone, 'url = "ntfy://host/topic"')
+    write(alone, 'url = "ntfy://host/topic"', '[[policy]]\nname = "one"\nverify = { check = ["./check"] }\n')
     make_check(alone.workspace)
 
     assert alone.ok("policy", "check") == f"{settings_file(alone.workspace)}: nothing is wrong\n"
@@ -141,6 +141,7 @@ def test_a_right_file_is_said_to_be_right(alone: Operator) -> None:
         "file": str(settings_file(alone.workspace)),
         "ok": True,
         "findings": [],
+        "warnings": [],
     }
 
 
@@ -163,6 +164,67 @@ def test_every_finding_is_listed_with_its_line_and_the_exit_is_1(alone: Operator
     found = json.loads(as_json.stdout)
     assert found["ok"] is False
     assert [f"{file}:{row['line']}: {row['message']}" for row in found["findings"]] == shown.stdout.splitlines()
+
+
+def test_what_does_not_fit_hides_nothing_else(alone: Operator) -> None:
+    write(
+        alone,
+        'url_env = "PHONE_URL"',
+        """[[policy]]
+name = "urgent"
+urgency = "very"
+remind_aftr = "10m"
+expire_after = "8 hours"
+notify = ["pager"]
+
+[[policy]]
+name = "urgent"
+kinds = ["stalled"]
+expire_after = "1h"
+""",
+    )
+
+    found = alone.run("policy", "check").stdout.splitlines()
+
+    assert [line.partition(": ")[2].partition(";")[0] for line in found] == [
+        'channel "phone": PHONE_URL is not set in the environment',
+        'policy "urgent": urgency is "very"',
+        'policy "urgent": unknown key "remind_aftr"',
+        'policy "urgent": expire_after is "8 hours"',
+        'policy "urgent": no channel is called "pager"',
+        'policy "urgent": policy 1 has this name already',
+    ]
+
+
+def test_a_second_person_is_missed_where_there_is_one_operator_alone(alone: Operator) -> None:
+    write(alone, 'url = "ntfy://host/topic"', '[[policy]]\nname = "two"\nverify = { person = true }\n')
+    file = settings_file(alone.workspace)
+
+    done, as_json = alone.run("policy", "check"), alone.run("policy", "check", "--json")
+
+    words = (
+        'policy "two": this workspace has one operator, and nobody who could agree: gemba operator add NAME adds one'
+    )
+    assert (done.returncode, done.stdout) == (0, f"{file}:5: warning: {words}\n{file}: nothing is wrong\n")
+    assert (as_json.returncode, json.loads(as_json.stdout)["warnings"]) == (0, [{"line": 5, "message": words}])
+    alone.ok("operator", "add", "maria")
+    assert alone.ok("policy", "check") == f"{file}: nothing is wrong\n"
+
+
+def test_an_answer_by_default_that_asks_with_options_never_get_is_told(alone: Operator) -> None:
+    policy = '[[policy]]\nname = "night"\n{}expire_after = "8h"\ndefault_answer = "Go on."\n'
+    write(alone, 'url = "ntfy://host/topic"', policy.format('kinds = ["question"]\n'))
+
+    done = alone.run("policy", "check")
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0].endswith(
+        ':7: warning: policy "night": an ask with options gets no default_answer, unless it is one of them: '
+        "it expires; default_option gives it one of its own"
+    )
+    assert "answered by default where there are no options: Go on." in alone.ok("policy")
+    write(alone, 'url = "ntfy://host/topic"', policy.format('kinds = ["stalled"]\n'))
+    assert alone.ok("policy", "check").count("\n") == 1
 
 
 def test_a_check_that_cannot_be_run_is_found(alone: Operator) -> None:

@@ -927,5 +927,5 @@ def test_a_frame_of_another_workspace_is_left_to_it_and_one_of_none_is_counted(f
 
     assert floor.unresolved() == []
     with floor.app.database.read() as connection:
-        strays = session_store.read_strays(connection)
+        strays = session_store.read_strays(connection, since=0)
     assert sorted((workspace, frames) for workspace, frames, _ in strays) == [("", 1), (str(tmp_path / "gone"), 1)]

@@ -263,6 +263,21 @@ def test_a_file_that_is_no_database_is_refused_in_one_line_and_not_touched(works
         assert "gemba.db" in failed.stderr
         assert "not a database" in failed.stderr
     assert file.read_bytes() == b"dear diary, " * 1000
+    for copies, hint in ((), "nothing to restore in"), (("0009.db",), "backups/0009.db is the newest copy"):
+        (workspace / ".gemba/backups").mkdir(exist_ok=True)
+        for name in copies:
+            (workspace / ".gemba/backups" / name).write_bytes(b"a copy")
+        doctor = subprocess.run([BIN / "gemba", "doctor"], cwd=workspace, capture_output=True, text=True, timeout=60)
+        assert hint in doctor.stdout
+        assert "docs/how-to/back-up.md" in doctor.stdout
+
+
+def test_a_folder_in_the_place_of_the_database_is_called_one(workspace: Path, home: Path) -> None:
+    (workspace / ".gemba/gemba.db").mkdir()
+
+    failed = subprocess.run([BIN / "gemba", "inbox"], cwd=workspace, capture_output=True, text=True, timeout=60)
+
+    assert failed.stderr == f"gemba: {workspace}/.gemba/gemba.db is a folder; allowed: a file, which Gemba makes\n"
 
 
 def test_a_database_that_cannot_be_reached_is_told_in_one_line_without_its_password(

@@ -97,6 +97,13 @@ def test_nothing_waits_has_an_exit_code_of_its_own(home: Path) -> None:
     assert "14 when no answer waits" in run("--help").stdout
 
 
+def test_with_json_nothing_is_an_object_too(home: Path) -> None:
+    for _ in range(2):
+        done = run("--next", "--json")
+        assert (done.returncode, json.loads(done.stdout)) == (14, {"answers": []})
+        (home / "turns/team_one").mkdir(parents=True, exist_ok=True)
+
+
 @pytest.mark.parametrize(
     ("more", "shown"),
     [
@@ -247,7 +254,8 @@ def test_of_two_calls_at_once_each_answer_is_printed_by_one(home: Path) -> None:
     ]
     printed = [call.communicate(timeout=60)[0].splitlines() for call in calls]
 
-    assert sorted(json.loads(line)["event_id"] for lines in printed for line in lines) == ids
+    found = [json.loads(line) for lines in printed for line in lines]
+    assert sorted(turn["event_id"] for turn in found if turn != {"answers": []}) == ids
     assert sorted(payload["event_id"] for payload in read_frames(home)) == ids
     assert {call.returncode for call in calls} <= {0, 14}
 

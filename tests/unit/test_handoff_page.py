@@ -90,3 +90,14 @@ def test_the_python_that_is_shown_gives_the_message_that_is_shown() -> None:
 def test_repairs_end_as_the_page_says() -> None:
     assert next_step([], ["A"]) == next_step([["A"]], ["B"]) == "repair"
     assert next_step([["A"], ["B"]], ["C"]) == next_step([["A"]], ["A"]) == "escalate"
+    assert "the codes of each refusal so far, a list for each" in " ".join(PAGE.split())
+
+
+def test_codes_that_are_not_in_a_list_for_each_refusal_are_refused() -> None:
+    for before, now in ((["X", "Y"], ["Z"]), ("X", ["Z"]), ([["X"]], "Z")):
+        with pytest.raises(TypeError, match=r"a list of codes for each refusal, such as \[\['AGENT_ID'\]\]"):
+            next_step(before, now)
+
+
+def test_the_page_says_how_to_get_it_into_another_project() -> None:
+    assert "pip install ./gemba" in PAGE

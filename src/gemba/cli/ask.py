@@ -39,7 +39,8 @@ Ask the operator. The first word on stdout is the event id, the second tells whe
 
 Exit codes: 0 done or answered, 1 error or nobody has answered yet; of a wait also 10 answered by default,
 11 expired, 12 declined, 13 withdrawn; of --next 14 when no answer waits. A call that is killed while it prints an
-answer prints it again the next time.
+answer prints it again the next time. With --json a wait that ends without an answer prints the event id and the
+outcome "waiting", and --next prints one object for each answer, or {"answers": []}.
 Environment: GEMBA_SESSION_ID (required), GEMBA_INTERACTION_MODE (dangerous, balanced or cautious), GEMBA_ROLE,
 GEMBA_AGENT_TYPE, GEMBA_WORKSPACE, GEMBA_HOME (default ~/.gemba).""",
 )
@@ -82,7 +83,7 @@ def ask(given: agent.Given, leftover: list[str]) -> int:
             agent.tell(speaker.recorded(event_id, urgency))
             warn_if_unseen(session)
             agent.tell_of_turns(COMMAND, session)
-            found = wait.reply(event_id, seconds)
+            found = wait.reply(event_id, seconds, "--json" in given)
         return reply.deliver(COMMAND, session, found, "--json" in given)
     event_id = session.append("GembaAsk", payload)
     warn_if_unseen(session)
@@ -105,7 +106,7 @@ def wait_seconds(given: agent.Given) -> float | None:
     if not value:
         return None
     try:
-        seconds = float(value)
+        seconds = float(value) if value.isascii() else -1
     except ValueError:
         seconds = -1
     if not 0 <= seconds < float("inf"):  # false for NaN too
@@ -181,7 +182,11 @@ def read_schema(path: str) -> dict[str, object]:
         raise ValueError(f"{name} is no JSON")
 
     try:
-        schema = json.loads(wire.read_file(path, wire.MAX_SCHEMA), parse_constant=refuse)
+        data = wire.read_file(path, wire.MAX_SCHEMA)
+    except OSError as error:
+        raise Refused(f"--schema {agent.shown(path)}: {error.strerror}") from None
+    try:
+        schema = json.loads(data, parse_constant=refuse)
         wire.encode_json(schema)
     except (ValueError, TypeError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)

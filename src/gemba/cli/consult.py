@@ -10,9 +10,11 @@ import msgspec
 from gemba import typed
 from gemba.cli.complete import ids_of
 from gemba.cli.consult_text import lines_of_list, lines_of_one
-from gemba.cli.door import act, find_id, item_path, open_door
+from gemba.cli.door import Door, act, find_id, item_path, open_door
 from gemba.cli.handoff_text import read_bounded, shown_name
-from gemba.cli.show import json_option, or_else, print_items, print_json, tell
+from gemba.cli.show import body_lines, json_option, or_else, print_items, print_json, tell
+from gemba.text import showable
+from gemba.toml import nearest
 
 _LARGEST = 64 * 2**20
 _BOARD = "/api/skills/epic_order/input"
@@ -64,11 +66,12 @@ def start(folder: str | None, /, given_in: str | None, dry_run: bool, as_json: b
       gemba consult start --skill ask --input question.json --agent claude
       gemba consult start --dry-run
     """
-    if given_in is None and asked["skill"] != "epic_order":
-        raise click.UsageError(
-            f"--input is needed: a FILE with the input of {asked['skill']}, or - for standard input."
-        )
     with open_door(folder) as door:
+        if given_in is None and asked["skill"] != "epic_order":
+            _refuse_unknown(door, asked["skill"] or "")
+            raise click.UsageError(
+                f"--input is needed: a FILE with the input of {asked['skill']}, or - for standard input."
+            )
         given = door.get(_BOARD) if given_in is None else _from_file(given_in)
         body = {
             "persona_id": asked["persona"],
@@ -82,7 +85,15 @@ def start(folder: str | None, /, given_in: str | None, dry_run: bool, as_json: b
         made = door.post("/api/consults", {name: value for name, value in body.items() if value is not None})
         if not as_json:
             made = door.get(item_path("consults", made["id"]))
+    if dry_run and not as_json:
+        click.echo("\n".join([*body_lines(made["composed"]["text"]), ""]))
     tell(made, as_json, f"{made['status']} {made['id']}: gemba consult show {made['id']}")
+
+
+def _refuse_unknown(door: Door, skill: str) -> None:
+    known = [found["id"] for found in door.get("/api/skills")["skills"]]
+    if skill not in known:
+        raise click.UsageError(f"there is no skill {showable(skill)}{nearest(skill, known)}.".replace("?.", "?"))
 
 
 @command.command("list", short_help="List consults, newest first.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 import gemba
 from gemba.cli.door import open_door
 from gemba.cli.show import json_option, print_json, width
+from gemba.config import open_workspace
 from gemba.errors import GembaError
 from gemba.text import fold, showable
 
@@ -31,7 +33,7 @@ def command(folder: str | None, as_json: bool) -> None:
             found = door.get("/api/doctor")
             server = "running" if door.is_server else "not running: `gemba serve` starts it"
     except GembaError as error:
-        found, server = _nothing_works(error), "unknown"
+        found, server = _nothing_works(error, folder), "unknown"
     if as_json:
         print_json(found)
     else:
@@ -39,9 +41,10 @@ def command(folder: str | None, as_json: bool) -> None:
     sys.exit(1 if found["status"] == "fail" else 0)
 
 
-def _nothing_works(error: GembaError) -> dict[str, Any]:
+def _nothing_works(error: GembaError, folder: str | None) -> dict[str, Any]:
     """A diagnosis where not even the workspace or its database can be opened."""
-    check = {"id": error.code, "label": "Workspace", "status": "fail", "detail": error.message, "hint": None}
+    hint = _copies(folder) if error.code == "database" and "gemba.db" in error.message else None
+    check = {"id": error.code, "label": "Workspace", "status": "fail", "detail": error.message, "hint": hint}
     return {
         "status": "fail",
         "checks": [check],
@@ -52,6 +55,14 @@ def _nothing_works(error: GembaError) -> dict[str, Any]:
         "executors": [],
         "demo": False,
     }
+
+
+def _copies(folder: str | None) -> str:
+    """What there is to restore a database file from."""
+    backups = open_workspace(None if folder is None else Path(folder)).backups
+    copies = sorted(backups.glob("*.db"), key=lambda copy: copy.stat().st_mtime_ns)
+    made = f"{copies[-1]} is the newest copy that Gemba made" if copies else f"there is nothing to restore in {backups}"
+    return f"{made}; docs/how-to/back-up.md tells how, from it or from a copy of yours"
 
 
 def _show(found: dict[str, Any], server: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ _COLOURS = {
 }
 _NOT_YET = "dispatched"  # no envelope came back so far
 _LINES_OF_GOAL = 3  # in a list
+_RECORDED = ("commands_run", "verification", "tool_calls")  # what a gate compares with a client's records
 _NO_BRIDGE = "Its client has no hooks there: `gemba install-bridge` puts them in; without them, tell it its briefing."
 
 
@@ -58,7 +60,7 @@ def dispatch(folder: str | None, /, goal: str, gates: tuple[str, ...], worktree:
     \b
     Example:
       gemba handoff dispatch "Cut the start-up time in half" \\
-        --target 'src/cli/**' --done-when "make bench passes" --gate commands_run=require
+        --target 'src/cli/**' --done-when "make bench passes" --gate files_modified=require
     """
     as_json = wanted.pop("as_json")
     lists = {name: [storable(text) for text in given] for name, given in wanted.items() if isinstance(given, tuple)}
@@ -74,8 +76,13 @@ def dispatch(folder: str | None, /, goal: str, gates: tuple[str, ...], worktree:
     root = open_workspace(None if folder is None else Path(folder)).root
     click.echo("\n".join([*_lines(made, made["id"]), *labelled("agent:", made["agent_id"]), *_files(made)]))
     click.echo(f"\nRun its agent with:\n    {_how_to_run(made, root)}")
-    if made["provider"] == "claude" and not _has_bridge(made["folder"]):
-        click.echo(_NO_BRIDGE)
+    if shutil.which(made["provider"]) is None:
+        click.echo(f"{showable(made['provider'])} is not on PATH: put the command of your agent in its place.")
+    if not _has_bridge(made["folder"]):
+        if made["provider"] == "claude":
+            click.echo(_NO_BRIDGE)
+        if recorded := [name for name in _RECORDED if made["policy"][name] == "require"]:
+            click.echo(_warned(recorded))
 
 
 @click.command(short_help="Show the work that was given to agents.")
@@ -103,6 +110,14 @@ def dispatches(folder: str | None, id: str | None, session: str | None, limit: i
         return
     print_items(page["dispatches"], partial(_lines, most=_LINES_OF_GOAL))
     click.echo(_summary(page))
+
+
+def _warned(checks: list[str]) -> str:
+    required = f"{checks[0]} is" if len(checks) == 1 else f"{' and '.join((', '.join(checks[:-1]), checks[-1]))} are"
+    return (
+        f"warning: {required} required, and only a client with Gemba's hooks records what it ran: a COMPLETE of any "
+        "other agent is refused. rerun_verification=require works with every agent."
+    )
 
 
 def _gate(gates: tuple[str, ...]) -> dict[str, str]:

@@ -236,7 +236,15 @@ def _root(start: Path) -> Path:
     start = start.resolve()
     if not start.is_dir():
         raise Unusable(f"{start} is not a folder", code="no_folder")
-    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists():
+            return folder
+        if (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir():
+            kept = "where git keeps a repository" if folder.name == ".git" else "a bare git repository"
+            raise Unusable(
+                f"{folder} is {kept}, with no files to work on: run gemba init in a checkout of it", code="no_checkout"
+            )
+    return start
 
 
 def _ids(door: Door) -> set[str]:

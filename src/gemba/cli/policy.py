@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,11 @@ import click
 import msgspec
 
 from gemba.cli.show import json_option, labelled, or_else, print_json, print_table
-from gemba.config import Finding, Workspace, open_workspace
+from gemba.config import ChannelSettings, Finding, Settings, Workspace, fitting_settings, open_workspace
 from gemba.errors import Invalid, NotFound
 from gemba.escalations.policy_check import checked_settings
 from gemba.text import one_line, showable
+from gemba.toml import Place, line_of, nearest, places, quoted
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -87,15 +89,22 @@ def show(folder: str | None, as_json: bool) -> None:
 def check(folder: str | None, as_json: bool) -> None:
     """List everything that is wrong with the settings, and what they name and cannot be used; exit 1 if there is any.
 
+    Warnings tell what does less than it seems to, such as a second person where there is one operator; they are no
+    fault.
+
     \b
     Example:
       gemba policy check --json
     """
     workspace = _workspace(folder)
-    findings = find(workspace)
+    findings, warnings = find(workspace), warn(workspace)
     if as_json:
-        print_json({"file": str(workspace.settings_file), "ok": not findings, "findings": findings})
+        print_json(
+            {"file": str(workspace.settings_file), "ok": not findings, "findings": findings, "warnings": warnings}
+        )
     else:
+        for finding in warnings:
+            click.echo(showable(f"{workspace.settings_file}:{finding.line}: warning: {finding.message}"))
         for finding in findings:
             click.echo(showable(f"{workspace.settings_file}:{finding.line}: {finding.message}"))
         if not findings:
@@ -118,8 +127,6 @@ def test(folder: str | None, channel: str, as_json: bool) -> None:
 
     policies = _open(folder)[1]
     if channel not in policies.channels:
-        from gemba.toml import nearest, quoted
-
         raise NotFound(f"no channel is called {quoted(channel)}{nearest(channel, policies.channels)}", code="not_found")
     targets = policies.urls([channel])
     only_page = targets.to_page and not targets.urls
@@ -136,35 +143,62 @@ def test(folder: str | None, channel: str, as_json: bool) -> None:
 
 
 def find(workspace: Workspace) -> list[Finding]:
-    """Everything that is wrong: in the file, or, when the file is right, with what it names, as things are."""
-    from gemba import toml
-    from gemba.escalations.notify import open_policies, problem_of
+    """Everything that is wrong: in the file, and with what it names, as things are."""
+    faults: list[Finding] = []
+    try:
+        settings: Settings | None = checked_settings(workspace)
+    except Invalid as error:
+        faults = error.extra["findings"]
+        settings = fitting_settings(workspace.settings_file.read_bytes())
+    if settings is None:
+        return faults
+    told = {finding.line for finding in faults}
+    unusable = [found for found in _placed(workspace, _unusable(settings, workspace)) if found.line not in told]
+    return sorted(faults + unusable, key=lambda finding: finding.line)
+
+
+def warn(workspace: Workspace) -> list[Finding]:
+    """What does less than it seems to, in a file with nothing wrong in it."""
+    from gemba.escalations.policy_check import warnings
+    from gemba.operators import list_operators
 
     try:
         settings = checked_settings(workspace)
-    except Invalid as error:
-        faults: list[Finding] = error.extra["findings"]
-        return faults
-    found: list[tuple[toml.Place, str]] = []
+    except Invalid:
+        return []
+    operators = 1 + sum(listed.problem is None for listed in list_operators(workspace.operators_folder))
+    found = [
+        (place, f"policy {quoted(settings.policy[int(place[1])].name)}: {words}")
+        for place, words in warnings(settings, operators)
+    ]
+    return _placed(workspace, found)
+
+
+def _unusable(settings: Settings, workspace: Workspace) -> Iterator[tuple[Place, str]]:
+    """Channels that reach nobody and checks that cannot be run, where they stand."""
+    from gemba.escalations.notify import open_policies, problem_of
+
     for name, channel in open_policies(settings, workspace).channels.items():
-        problem = problem_of(channel)
+        given = settings.channels.get(name, ChannelSettings())
+        keys = [key for key in ("url", "url_env", "url_file") if getattr(given, key) is not None]
+        problem = problem_of(channel) if len(keys) == 1 else None
         if problem is not None:
-            given = settings.channels[name]
-            key = next(key for key in ("url", "url_env", "url_file") if getattr(given, key) is not None)
-            found.append((("channels", name, key), f"channel {toml.quoted(name)}: {problem}"))
+            yield ("channels", name, keys[0]), f"channel {quoted(name)}: {problem}"
     for number, policy in enumerate(settings.policy):
         check = policy.verify.check if policy.verify is not None else None
         if check and not _can_run(check[0], workspace.root):
             place = ("policy", number, "verify", "check")
-            found.append((place, f"policy {toml.quoted(policy.name)}: verify: {toml.quoted(check[0])} cannot be run"))
-    lines = toml.places(workspace.settings_file.read_text()) if found else {}
-    findings = [Finding(toml.line_of(place, lines), message) for place, message in found]
-    return sorted(findings, key=lambda finding: finding.line)
+            yield place, f"policy {quoted(policy.name)}: verify: {quoted(check[0])} cannot be run"
+
+
+def _placed(workspace: Workspace, found: Iterable[tuple[Place, str]]) -> list[Finding]:
+    lines = places(workspace.settings_file.read_text()) if (told := list(found)) else {}
+    return [Finding(line_of(place, lines), message) for place, message in told]
 
 
 def _can_run(program: str, root: Path) -> bool:
     """Whether a check's command is there, as it is found when it runs: in the workspace."""
-    return shutil.which(str(root / program) if "/" in program else program) is not None
+    return "\0" not in program and shutil.which(str(root / program) if "/" in program else program) is not None
 
 
 def _workspace(folder: str | None) -> Workspace:
@@ -221,7 +255,7 @@ def _default(policy: PolicyView) -> str:
     if policy.default_option is not None:
         return f"answered by default with option {policy.default_option}"
     if policy.default_answer is not None:
-        return f"answered by default: {one_line(policy.default_answer, 60)}"
+        return f"answered by default where there are no options: {one_line(policy.default_answer, 60)}"
     return "without an answer"
 
 

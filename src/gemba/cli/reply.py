@@ -34,8 +34,17 @@ class Wait:
             if signal.getsignal(number) is not signal.SIG_IGN
         }
 
-    def reply(self, event_id: str, seconds: float | None) -> Reply:
-        """The reply; Refused when none came in `seconds`, at a signal, or when its file stays unreadable."""
+    def reply(self, event_id: str, seconds: float | None, as_json: bool) -> Reply:
+        """The reply; Refused when none came in `seconds`, at a signal, or when its file stays unreadable. Whoever reads
+        JSON then gets the id to go on with there."""
+        try:
+            return self._found(event_id, seconds)
+        except Refused:
+            if as_json:
+                agent.say(wire.encode_json({"event_id": event_id, "outcome": "waiting"}))
+            raise
+
+    def _found(self, event_id: str, seconds: float | None) -> Reply:
         awaited = Awaited(self._home, event_id, seconds)
         while (found := awaited.look()) is None:
             if self._interrupted:
@@ -63,7 +72,7 @@ def resume(command: agent.Command, event_id: str, seconds: float | None, as_json
     if not os.path.lexists(wire.reply_path(session.home, event_id)):
         replies.asked_kind(session, event_id)
     with Wait(session) as wait:
-        found = wait.reply(event_id, seconds)
+        found = wait.reply(event_id, seconds, as_json)
     code = deliver(command, session, found, as_json)
     agent.tell_of_turns(command, session)
     return code

@@ -38,7 +38,7 @@ def show_next(command: agent.Command, as_json: bool) -> int:
     """Print what waits, oldest first; the exit code tells whether anything did."""
     session = _session()
     with _alone(session) as folder:
-        return _nothing(command) if folder is None else _show_all(command, session, folder, as_json)
+        return _nothing(command, as_json) if folder is None else _show_all(command, session, folder, as_json)
 
 
 def _session() -> Session:
@@ -97,10 +97,12 @@ def _show_all(command: agent.Command, session: Session, folder: Path, as_json: b
         acknowledge(command, session, turn)
     if found:
         return 0
-    return 1 if broken else _nothing(command)
+    return 1 if broken else _nothing(command, as_json)
 
 
-def _nothing(command: agent.Command) -> int:
+def _nothing(command: agent.Command, as_json: bool) -> int:
+    if as_json:
+        agent.say('{"answers": []}')
     command.tell("no answer waits for you")
     return wire.NOTHING_WAITS
 

@@ -22,7 +22,7 @@ from gemba.config import (
     read_settings,
 )
 from gemba.escalations.policy import KINDS, LONGEST, PAGE, PAIRS, duration_text, parse_duration
-from gemba.toml import Fault, Place, nearest, quoted
+from gemba.toml import Absence, Fault, Place, nearest, quoted
 
 MOST = 200  # channels, and policies: more is a file that nobody wrote
 FASTEST_REPETITION = 10 * clock.SECOND
@@ -53,6 +53,18 @@ def faults(settings: Settings) -> Iterator[Fault]:
     yield from _policies(settings)
 
 
+def warnings(settings: Settings, operators: int) -> Iterator[Fault]:
+    """What does less than its reader may think, although nothing is wrong with it."""
+    for number, policy in enumerate(settings.policy):
+        place: Place = ("policy", number)
+        if policy.verify is not None and policy.verify.person and operators < 2:
+            words = "this workspace has one operator, and nobody who could agree: gemba operator add NAME adds one"
+            yield Fault((*place, "verify"), words)
+        if policy.default_answer is not None and any(kind in wire.ASK_KINDS for kind, _ in _taken(policy)):
+            words = "an ask with options gets no default_answer, unless it is one of them: it expires"
+            yield Fault((*place, "default_answer"), f"{words}; default_option gives it one of its own")
+
+
 # ---- channels --------------------------------------------------------------------------------------------------------
 
 
@@ -66,7 +78,8 @@ def _channel(name: str, channel: ChannelSettings, channels: Mapping[str, Channel
     if len(given) != 1:
         found = f"it has {' and '.join(given)}" if given else "it has none"
         where = (*place, given[1]) if given else (*place, "url")
-        yield Fault(where, f"a channel has exactly one of {', '.join(_KINDS_OF_CHANNEL)}; {found}")
+        words = f"a channel has exactly one of {', '.join(_KINDS_OF_CHANNEL)}; {found}"
+        yield Fault(where, words) if given else Absence(where, words)
     if channel.url is not None and channel.url.scheme is None:
         yield Fault((*place, "url"), "url is no URL; allowed: an apprise URL such as ntfy://host/topic")
     if channel.url_env is not None and not _ENVIRONMENT_NAME.fullmatch(channel.url_env):
@@ -135,7 +148,9 @@ def _policies(settings: Settings) -> Iterator[Fault]:
         if policy.verify is not None:
             yield from _verify((*place, "verify"), policy.verify)
         if policy.remind_after is None and policy.expire_after is None and policy.verify is None:
-            yield Fault(place, "this policy does nothing; allowed: at least one of remind_after, expire_after, verify")
+            yield Absence(
+                place, "this policy does nothing; allowed: at least one of remind_after, expire_after, verify"
+            )
         taken |= _taken(policy)
         earlier.append(policy)
 
@@ -174,7 +189,7 @@ def _reach(
             yield Fault((*place, "kinds"), f"it can never match: {kinds} is never {policy.urgency}")
     elif wanted <= taken:
         names = ", ".join(quoted(before.name) for before in earlier if _taken(before) & wanted)
-        yield Fault(place, f"it can never match: {names} before it takes everything; the narrower one goes first")
+        yield Absence(place, f"it can never match: {names} before it takes everything; the narrower one goes first")
 
 
 def _times(place: Place, policy: PolicySettings) -> Iterator[Fault]:
@@ -203,14 +218,14 @@ def _reminders(place: Place, policy: PolicySettings, channels: Mapping[str, Chan
     if policy.remind_after is None:
         for key in ("repeat_every", "notify"):
             if getattr(policy, key):
-                yield Fault((*place, key), f"{key} without remind_after does nothing; allowed: with remind_after")
+                yield Absence((*place, key), f"{key} without remind_after does nothing; allowed: with remind_after")
     elif not policy.notify:
-        yield Fault((*place, "remind_after"), "remind_after reminds nobody; allowed: with notify, a list of channels")
+        yield Absence((*place, "remind_after"), "remind_after reminds nobody; allowed: with notify, a list of channels")
     for key in ("notify", "then_notify"):
         names = getattr(policy, key)
         known = all(name == PAGE or name in channels for name in names)
         if names and known and not _reaches_somebody(names, channels):
-            yield Fault((*place, key), f"{key} reaches nobody: its groups are empty")
+            yield Absence((*place, key), f"{key} reaches nobody: its groups are empty")
     yield from _repetition(place, policy)
 
 
@@ -218,14 +233,14 @@ def _repetition(place: Place, policy: PolicySettings) -> Iterator[Fault]:
     if policy.repeat_every is None:
         for key in ("repeat_at_most", "then_notify"):
             if getattr(policy, key):
-                yield Fault((*place, key), f"{key} without repeat_every does nothing; allowed: with repeat_every")
+                yield Absence((*place, key), f"{key} without repeat_every does nothing; allowed: with repeat_every")
         return
     every = parse_duration(policy.repeat_every)
     if every is not None and every < FASTEST_REPETITION:
         fastest = duration_text(FASTEST_REPETITION)
         yield Fault((*place, "repeat_every"), f"repeat_every is {policy.repeat_every}; allowed: {fastest} or more")
     if policy.repeat_at_most is None and policy.expire_after is None:
-        yield Fault(
+        yield Absence(
             (*place, "repeat_every"), "repeat_every would never end; allowed: with repeat_at_most, or with expire_after"
         )
     remind, expire = _time(policy.remind_after), _time(policy.expire_after)
@@ -243,7 +258,7 @@ def _default(place: Place, policy: PolicySettings) -> Iterator[Fault]:
             (*place, "default_option"), "default_answer and default_option stand together; allowed: one of them"
         )
     if given and policy.expire_after is None:
-        yield Fault((*place, given[0]), f"{given[0]} is never given; allowed: with expire_after, when it is")
+        yield Absence((*place, given[0]), f"{given[0]} is never given; allowed: with expire_after, when it is")
     if given and policy.verify is not None and policy.verify.person:
         yield Fault((*place, given[0]), f"{given[0]} has no second person to confirm it; allowed: without verify")
     answer = policy.default_answer
@@ -257,7 +272,7 @@ def _verify(place: Place, verify: VerifySettings) -> Iterator[Fault]:
     if verify.check is not None and verify.person:
         yield Fault((*place, "person"), "check and person stand together; allowed: one of them")
     elif verify.check is None and not verify.person:
-        yield Fault(place, 'verify has nothing to verify with; allowed: check = ["command"] or person = true')
+        yield Absence(place, 'verify has nothing to verify with; allowed: check = ["command"] or person = true')
     if verify.check is not None and (not verify.check or not verify.check[0].strip()):
         yield Fault((*place, "check"), "check is empty; allowed: a command and its arguments, as a list")
     if any("\0" in part for part in verify.check or ()):

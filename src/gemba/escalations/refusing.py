@@ -24,10 +24,18 @@ from gemba.handoff.handoffs import HandoffState, Refusal, RefusedBy
 from gemba.handoff.repair import next_step, repair_text
 from gemba.handoff.status import PlanStatus
 from gemba.handoff.verdict import Verdict
+from gemba.handoff.world import NOT_RECORDED
 from gemba.store.database import Transaction
 
 LIMIT = "IN_PROGRESS_LIMIT"
 TURN_OVER = "turn_over"  # the dispatch is in a later turn than the one that was handed over
+_UNFOUND = "Your handoff says COMPLETE, and what it claims was not found. Do it, or claim what was done; then send it:"
+# Whatever the agent does, the next one would end the same way.
+_UNRECORDED = (
+    "Your handoff says COMPLETE, and its gate requires what your client has recorded, which is nothing: only a client "
+    "with Gemba's hooks records what it ran (`gemba install-bridge`). Doing it again does not help. Whoever gave you "
+    "the work can require rerun_verification instead, which works with every agent:"
+)
 _MOST_SHOWN = 20  # checks that an agent is told of
 
 
@@ -63,8 +71,7 @@ def by_world(
     lines = [f"- {check.name}: claimed {check.claimed}; found {_found(check)}" for check in failed[:_MOST_SHOWN]]
     if len(failed) > _MOST_SHOWN:
         lines.append(f"- and {len(failed) - _MOST_SHOWN} more")
-    first = "Your handoff says COMPLETE, and what it claims was not found. Do it, or claim what was done; then send it:"
-    told = "\n".join([first, *lines])
+    told = "\n".join([_UNRECORDED if all(check.found == NOT_RECORDED for check in failed) else _UNFOUND, *lines])
     refusal = Refusal(codes[0], f"what it claims was not found ({', '.join(codes)})")
     step = _count(tx, dispatch, codes)
     title = "A COMPLETE claims what is not so"

@@ -88,7 +88,12 @@ def _cut(text: str) -> str:
 def next_step(
     codes_before: Sequence[Sequence[str]], codes_now: Sequence[str], cap: int = CAP
 ) -> Literal["repair", "escalate"]:
-    """What follows a refusal with these codes, after those of the same turn: the same codes again are no progress."""
+    """What follows a refusal with these codes, after those of the same turn: the same codes again are no progress.
+
+    `codes_before` has a list of codes for each refusal so far. TypeError for anything else: a text is a sequence too.
+    """
+    if any(isinstance(codes, str) for codes in (codes_before, codes_now, *codes_before)):
+        raise TypeError("codes_before has a list of codes for each refusal, such as [['AGENT_ID']]; codes_now is one")
     now = set(codes_now)
     is_repeated = any(set(before) == now for before in codes_before)
     return "escalate" if is_repeated or len(codes_before) >= cap else "repair"

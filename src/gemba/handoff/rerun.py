@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from gemba import clock, shell
+from gemba import clock, shell, wire
 from gemba.errors import Unusable
 from gemba.handoff.check import Answer, Check, check, ending
 from gemba.handoff.evidence import Claim
+from gemba.programs import path_with_programs
 from gemba.text import one_line
 
 # Why a command must not be run again; None when it may.
@@ -90,7 +90,7 @@ def _run(command: str, folder: Path, seconds: float, output: int) -> Outcome:
     line = [shutil.which("bash") or "sh", "-c", "--", command]
     env = {name: value for name, value in os.environ.items() if not name.startswith("GEMBA_")}
     # Behind all else, as its agent had it: our own programs are found also where only the path of gemba was given.
-    env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
+    env["PATH"] = path_with_programs(env.get("PATH", os.defpath), wire.home())
     try:
         result = shell.run(line, cwd=folder, env=env, timeout=seconds, limit=output)
     except Unusable as error:

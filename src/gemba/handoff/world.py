@@ -20,6 +20,7 @@ from gemba.handoff.rerun import Limits, MayRun, Reruns
 from gemba.handoff.snapshot import Reading, Snapshot, key_of, take_snapshot
 
 __all__ = [
+    "NOT_RECORDED",
     "Check",
     "GatePolicy",
     "Limits",
@@ -36,7 +37,7 @@ _NO_COMMAND = "it names no command"
 _NOTHING = "nothing"
 _NOT_AGAIN = "nothing that could be run again"
 _NAME_IT = "name the command that verifies it"
-_NOT_RECORDED = "the client records no tool uses"
+NOT_RECORDED = "the client records no tool uses"
 
 
 def check_world(
@@ -133,14 +134,14 @@ class _Commands:
 
     def _not_recorded(self, name: str, claimed: str) -> Check:
         """Nobody can tell: a gate that requires it does not believe it."""
-        return check(name, claimed, _NOT_RECORDED, "failed" if self._is_required(name) else "unknown")
+        return check(name, claimed, NOT_RECORDED, "failed" if self._is_required(name) else "unknown")
 
     def _is_required(self, name: str) -> bool:
         """Then nothing claimed is no way past it."""
         return bool(getattr(self._policy, name) == "require")
 
     def _counted_calls(self) -> str:
-        return _NOT_RECORDED if self._tool_uses is None else f"{count_calls(self._tool_uses):,} tool calls"
+        return NOT_RECORDED if self._tool_uses is None else f"{count_calls(self._tool_uses):,} tool calls"
 
     def _match(self, name: str, item: object, claim: Claim | None) -> Check:
         if claim is None:

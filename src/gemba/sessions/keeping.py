@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from gemba.config import Workspace
 from gemba.errors import Conflict, GembaError, NotFound, Unusable
 from gemba.event import Draft
 from gemba.handoff import dispatches
+from gemba.programs import path_with_programs
 from gemba.sessions import inputs, runs, store, unknown_runs
 from gemba.sessions.agents import preamble_file, profiles
 from gemba.sessions.agents.agent import Agent, environment_of
@@ -285,7 +285,7 @@ class Keeping:
             **{name: value for name, value in ours.items() if value},
         }
         # Behind all else: an agent finds gemba-ask also where only the path of gemba itself was given.
-        env["PATH"] = f"{env.get('PATH', os.defpath)}:{Path(sys.executable).parent}"
+        env["PATH"] = path_with_programs(env.get("PATH", os.defpath), str(self._home))
         return env
 
     def _what_to_start(

@@ -187,9 +187,10 @@ def add_strays(tx: Transaction, found: Sequence[tuple[str, str]]) -> None:
         tx.connection.execute(update(strays).where(this).values(frames=more, last_at=tx.now, log=log))
 
 
-def read_strays(connection: Connection) -> list[tuple[str, int, str]]:
-    """(workspace as written, how many frames, one log that has them), the most recent first."""
-    query = select(strays).order_by(strays.c.last_at.desc()).limit(50)
+def read_strays(connection: Connection, since: int) -> list[tuple[str, int, str]]:
+    """(workspace as written, how many frames, one log that has them), the most recent first, of those that more was
+    found of since then."""
+    query = select(strays).where(strays.c.last_at >= since).order_by(strays.c.last_at.desc()).limit(50)
     return [(row.workspace, row.frames, row.log) for row in connection.execute(query)]
 
 

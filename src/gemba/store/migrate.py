@@ -34,6 +34,8 @@ def open_database(url: str, backups: Path | None = None) -> Database:
             "move the workspace, or name a PostgreSQL database in its settings",
             code="database_path",
         )
+    if file is not None and file.is_dir():
+        raise Unusable(f"{file} is a folder; allowed: a file, which Gemba makes", code="database_path")
     found = _revision_of_file(file) if file is not None and file.exists() else None
     if found is not None:
         _refuse_newer(found)

@@ -15,6 +15,7 @@ import os
 import sys
 
 from gemba import wire
+from gemba.programs import path_with_programs
 from gemba.sessions.builtin.contract import Changes, Told, contract
 from gemba.sessions.builtin.steps import ASK_KINDS, COMMANDS, Outcome, Step, Task, steps_of, task_of
 from gemba.sessions.prompts import Interrupts, open_prompts, prompts
@@ -210,7 +211,7 @@ def _environment(names: dict[str, str]) -> dict[str, str] | None:
     if not names:
         return None
     path = os.environ.get("PATH", os.defpath)
-    return {**os.environ, **names, "PATH": f"{path}:{os.path.dirname(sys.executable)}"}
+    return {**os.environ, **names, "PATH": path_with_programs(path, wire.home())}
 
 
 def _make_room(artifact: str) -> None:
