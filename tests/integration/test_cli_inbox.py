@@ -111,6 +111,19 @@ def test_what_is_settled_is_shown_with_how_it_ended(served: Operator) -> None:
     assert served.ok("inbox") == "Nobody waits for you.\n"
 
 
+def test_all_has_what_waits_first_and_behind_it_what_was_settled_last(served: Operator) -> None:
+    first, second, waits = served.ask(), served.ask(), served.ask("worker-2")
+    served.ok("answer", second, "two")
+    served.ok("answer", first, "one")
+
+    page = json.loads(served.ok("inbox", "--all", "--json"))
+    short = json.loads(served.ok("inbox", "--all", "--limit", "2", "--json"))
+
+    assert [item["id"] for item in page["escalations"]] == [waits, first, second]
+    assert ([item["id"] for item in short["escalations"]], short["total"]) == ([waits, first], 3)
+    assert "3 in all, 1 of them shown." in served.ok("inbox", "--all", "--limit", "1")
+
+
 # ---- the actions ------------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ _CHANGES = ",".join(
     )
 )
 
+_SETTLED = "resolved,dismissed,expired,withdrawn"
 _PAUSE_SECONDS = 0.5
 _LINES_OF_COMMAND = 12  # in the list; `gemba inbox ID` shows the whole
 
@@ -31,7 +32,7 @@ _LINES_OF_COMMAND = 12  # in the list; `gemba inbox ID` shows the whole
 @click.command()
 @click.argument("id", required=False, shell_complete=ids_of("escalations", state="unresolved"))
 @click.option("-w", "--watch", is_flag=True, help="Stay, and show what comes and what is settled, until Ctrl-C.")
-@click.option("-a", "--all", "everything", is_flag=True, help="Also what is settled.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Behind it what is settled, the last settled first.")
 @click.option("--session", metavar="ID", help="Only what one session asked.")
 @click.option("--search", metavar="WORDS", help="What is settled and has these words, the last settled first.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
@@ -89,7 +90,7 @@ def _show_one(folder: str | None, id: str, as_json: bool) -> None:
 
 def _list(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
     with open_door(folder) as door:
-        page = door.get("/api/escalations", **_query(everything, session), limit=limit)
+        page = _page(door, everything, session, limit)
         if as_json:
             print_json(page)
             return
@@ -112,7 +113,7 @@ def _search(folder: str | None, words: str, session: str | None, limit: int, as_
 def _watch(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
     """The list, then every change. A server that ends or starts meanwhile makes no difference."""
     with open_door(folder) as door:
-        page = door.get("/api/escalations", **_query(everything, session), limit=limit)
+        page = _page(door, everything, session, limit)
         _show_changes(door, page["escalations"], as_json)
     if not as_json:
         click.echo(f"{_summary(page, everything, session)}\nWatching; Ctrl-C ends it.\n")
@@ -132,8 +133,15 @@ def _watch(folder: str | None, everything: bool, session: str | None, limit: int
         time.sleep(_PAUSE_SECONDS)  # a server that ends its streams and goes on must not be asked without end
 
 
-def _query(everything: bool, session: str | None) -> dict[str, str | None]:
-    return {"state": None if everything else "unresolved", "session": session}
+def _page(door: Door, everything: bool, session: str | None, limit: int) -> dict[str, Any]:
+    """What waits; with everything, behind it what is settled, the last first."""
+    page: dict[str, Any] = door.get("/api/escalations", state="unresolved", session=session, limit=limit)
+    if not everything:
+        return page
+    room = limit - len(page["escalations"])
+    rest = door.get("/api/escalations", state=_SETTLED, session=session, order="recent", limit=max(1, room))
+    both = [*page["escalations"], *rest["escalations"][:room]]
+    return {**page, "escalations": both, "total": page["total"] + rest["total"], "next_cursor": None}
 
 
 def _show(door: Door, items: list[dict[str, Any]]) -> None:

@@ -3745,12 +3745,15 @@ export interface components {
         };
         /**
          * CreateItem
-         * @description A new item, with the relations that it has from the first.
+         * @description A new item, with the relations that it has from the first. `session` is that of the agent that files it: what a
+         *         person files is agreed to by that, and what an agent files is not.
          */
         CreateItem: {
             item: components["schemas"]["NewItem"];
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
+            /** @default null */
+            session?: string | null;
         };
         /**
          * DayTokens
