@@ -626,6 +626,10 @@ def test_the_command_line_walks_the_whole_way_without_a_server(workspace: Path, 
         assert " ".join(told.split()).count("Nothing waits for it.") == 1  # what is the same of both is said once
         assert "The same as of 1." in told
         assert f"Begin with {made['id']} (Base)." in " ".join(told.split())
+    assert (
+        "line 0 is a strategy, which has no action; lines that have one: 1, 2"
+        in gemba("consult", "apply", begun["id"], "0").stderr
+    )
     applied = gemba("consult", "apply", begun["id"], "1")
     said = f"applied 1 of {begun['id']}: {made['id']} (Base) is now number 1 of your order\n"
     assert (applied.returncode, applied.stdout) == (0, said)

@@ -13,7 +13,7 @@ from gemba.cli.approval_found import asked_by
 from gemba.cli.approval_text import asked_lines
 from gemba.cli.complete import ids_of
 from gemba.cli.door import Door, find_id, item_path, open_door
-from gemba.cli.show import escalation_lines, json_option, print_json, short_length, width
+from gemba.cli.show import escalation_lines, json_option, labelled, print_json, short_length, width
 from gemba.errors import Unusable
 from gemba.text import fold
 
@@ -62,6 +62,8 @@ def command(
     if search is not None:
         if id is not None or watch:
             raise click.UsageError("--search goes with --session, --limit and --json alone.")
+        if not search.strip():
+            raise click.UsageError("--search is empty: give words that are looked for.")
         _search(folder, search, session, limit, as_json)
     elif id is not None:
         if watch or everything or session:
@@ -146,9 +148,17 @@ def _page(door: Door, everything: bool, session: str | None, limit: int) -> dict
 
 def _show(door: Door, items: list[dict[str, Any]]) -> None:
     length = short_length(item["id"] for item in items)
+    several = _has_several(items)
     for item in items:
-        asks = _asks(door, item, _LINES_OF_COMMAND)
-        click.echo("\n".join(escalation_lines(item, length=length, asks=asks)) + "\n")
+        lines = escalation_lines(item, length=length, asks=_asks(door, item, _LINES_OF_COMMAND))
+        if several and item["resolution"] is None:
+            lines += labelled("answer:", " · ".join(_ways_of(item)).replace(" ID", f" {item['id'][-length:]}"))
+        click.echo("\n".join(lines) + "\n")
+
+
+def _has_several(items: list[dict[str, Any]]) -> bool:
+    """Whether they are answered in different ways, so that each says in which."""
+    return len({way for item in items if item["resolution"] is None for way in _ways_of(item)}) > 1
 
 
 def _asks(door: Door, item: dict[str, Any], most: int | None = None) -> list[str] | None:
@@ -173,7 +183,7 @@ def _summary(page: dict[str, Any], everything: bool, session: str | None) -> str
     rest = f", {len(items)} of them shown" if len(items) < total else ""
     count = f"{total} in all{rest}." if everything else f"{total} wait{'s' if total == 1 else ''} for you{rest}."
     ways = _ways([item for item in items if item["resolution"] is None])
-    return "\n".join([count, *fold(f"Answer with: {ways}", width())]) if ways else count
+    return "\n".join([count, *fold(f"Answer with: {ways}", width())]) if ways and not _has_several(items) else count
 
 
 def _ways(items: list[dict[str, Any]]) -> str:

@@ -21,7 +21,7 @@ from gemba.cli.item_text import (
     patch,
     post,
 )
-from gemba.cli.show import json_option, or_else, print_json, tell
+from gemba.cli.show import json_option, local_time, or_else, print_json, tell
 from gemba.text import one_line
 
 _KINDS = ("milestone", "epic", "task", "bug", "feature", "chore", "decision")
@@ -229,7 +229,7 @@ def reopen(folder: str | None, id: str, as_json: bool) -> None:
 
 @command.command(short_help="Say what one is to another.")
 @click.argument("id", shell_complete=item_ids())
-@click.argument("relation", type=click.Choice(_RELATIONS))
+@click.argument("relation", metavar="RELATION", type=click.Choice(_RELATIONS))
 @click.argument("other", shell_complete=item_ids())
 @click.option("--remove", is_flag=True, help="Say that it is so no more.")
 @json_option
@@ -278,7 +278,7 @@ def claim(
         item = post(folder, id, "claim/extend", body)
     else:
         item = post(folder, id, "claim", {**body, "even_blocked": even_blocked})
-    owned = f"{one_line(item['claim']['owner'], 60)} until {item['claim']['expires_at']}"
+    owned = f"{one_line(item['claim']['owner'], 60)} until {local_time(item['claim']['expires_at'])}"
     _tell(item, as_json, f"claimed {item['id']} by {owned}")
 
 

@@ -68,6 +68,12 @@ def lines_of_one(walk: Walk, *, with_transcript: bool = False) -> list[str]:
     return [*lines, "", *totals_lines(walk["totals"])]
 
 
+def ended_lines(walk: Walk) -> list[str]:
+    """What came of a walk that is over; its summary has the agenda."""
+    facts = [walk["label"], walk["started_by"], f"begun {local_time(walk['started_at'])}"]
+    return [*headline(walk["status"], COLOURS[walk["status"]], walk["id"], facts), "", *fold(walk["summary"], width())]
+
+
 def agenda_lines(walk: Walk) -> list[str]:
     """Each item on one line, with the number by which commands know it."""
     wide = len(str(len(walk["agenda"])))

@@ -158,8 +158,10 @@ def change_item(tx: Transaction, body: ChangeItem, *, id: str) -> WorkItem:
     alone(tx)
     row = get(tx.connection, id)
     if body.version is not None and body.version != row.version:
+        since = f"somebody changed the item since {body.version}; look at it and decide again"
+        not_yet = f"there is no version {body.version} yet; look at it and decide again"
         raise Conflict(
-            f"version is {row.version}: somebody changed the item since {body.version}; look at it and decide again",
+            f"version is {row.version}: {since if body.version < row.version else not_yet}",
             code="version_conflict",
             pointer="/version",
             found=row.version,
