@@ -69,7 +69,8 @@ def brought(store: Database, text: str, new: int) -> float:
     with Paused():  # as the command does
         work = read_lines([("issues.jsonl", text)])
         for piece in pieces(work, MOST_ISSUES, BODY):
-            body = ImportItems(name="bench", issues=[each.given for each in piece.issues], apart=piece.apart)
+            issues = [each.given for each in piece.issues]
+            body = ImportItems(name="bench", issues=issues, apart=piece.apart, places=piece.places)
             with store.transaction() as tx:
                 made += sum(each.outcome == "created" for each in import_items(tx, body).outcomes)
     seconds = time.perf_counter() - begun

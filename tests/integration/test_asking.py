@@ -54,7 +54,10 @@ def test_each_persona_comments_once_and_without_a_model_from_what_is_stored(app:
         ("completed", "gemba-advisor", None)
     }
     assert said["security"]["summary"] == f"Security: {id} is of auth, which I answer for (blocking)."
-    assert said["qa"]["summary"] == "From where QA stands nothing speaks against going on."
+    assert (
+        said["qa"]["summary"] == "QA: by rule, nothing that is stored of this touches "
+        "its purview (testing) or its triggers. Nobody with a model looked at it."
+    )
     assert all(finding["refs"] for one in said.values() for finding in one["findings"])
     for one in asked["consults"]:
         found = api.get(f"/api/consults/{one['id']}")

@@ -124,6 +124,68 @@ def test_a_sheet_and_a_checklist_become_items_and_ticks_become_changes(served: O
     assert served.ok("item", "add", "More", "--kind", "milestone").endswith(": M6 More\n")
 
 
+def test_what_is_alike_in_all_else_stands_in_the_order_of_the_file(served: Operator) -> None:
+    names = [f"task {n}" for n in range(30)]
+    write(served, "TODO.md", "# Roadmap", *(f"- [ ] {name}" for name in names))
+    write(served, "ROADMAP.md", *(line for n in (1, 2, 3) for line in (f"# Q{n}", f"- [ ] goal {n}")))
+    write(served, "plan.csv", "title,blocked_by", "Deploy,Build", "Announce,", "Build,")
+    for what, name in (("md", "TODO.md"), ("md", "ROADMAP.md"), ("csv", "plan.csv")):
+        served.ok("import", what, name)
+
+    ready = [item["title"] for item in json.loads(served.ok("ready", "--limit", "100", "--json"))["items"]]
+    lines = [json.loads(line) for line in served.ok("plan", "order", "--json").splitlines()]
+    epics = [line["epic_id"] for line in lines if line["type"] == "recommendation"]
+    titles = {
+        item["id"]: item["title"] for item in json.loads(served.ok("item", "list", "--limit", "100", "--json"))["items"]
+    }
+
+    assert [title for title in ready if title.startswith("task")] == names
+    assert ready[:2] == ["Roadmap", "task 0"]
+    assert ready[-2:] == ["Announce", "Build"]
+    assert [titles[id] for id in epics] == ["Roadmap", "Q1", "Q2", "Q3"]
+    made = json.loads(served.ok("item", "list", "--limit", "3", "--json"))["items"]
+    assert [item["title"] for item in made] == ["Build", "Announce", "Deploy"]  # what waits for a later line as well
+
+
+def test_a_renamed_line_is_a_new_item_and_what_is_no_longer_in_the_file_is_named(served: Operator) -> None:
+    write(served, "TODO.md", "- [ ] Fix the query", "- [ ] Write docs", "- [x] Was done", "- [ ] Stays")
+    write(served, "OTHER.md", "- [ ] Elsewhere")
+    served.ok("import", "md", "TODO.md")
+    served.ok("import", "md", "OTHER.md")
+    write(served, "TODO.md", "- [ ] Fix the query of orders", "- [ ] Stays")
+
+    found = json.loads(served.ok("import", "md", "TODO.md", "--json"))
+    told = served.ok("import", "md", "TODO.md").splitlines()
+
+    gone = sorted(found["gone"], key=lambda row: row["title"])
+    assert [(row["file"], row["title"]) for row in gone] == [("TODO.md", "Fix the query"), ("TODO.md", "Write docs")]
+    assert {f"no longer in TODO.md: {row['id']}, {row['title']}" for row in gone} == set(told[:2])
+    assert told[2].startswith("these items stay open, as a line that was renamed is a new item; gemba item close ID")
+    assert told[3] == "0 made, 0 changed, 2 unchanged."
+    served.ok("item", "close", gone[0]["id"])
+    assert [row["title"] for row in json.loads(served.ok("import", "md", "TODO.md", "--json"))["gone"]] == [
+        "Write docs"
+    ]
+    write(served, "TODO.md", "- [?] Write docs", "- [ ] Stays")
+    assert json.loads(served.run("import", "md", "TODO.md", "--json").stdout)["gone"] == []  # it may be the bad line
+
+
+def test_a_file_with_nothing_in_it_or_in_another_shape_is_told_with_what_would_do(alone: Operator) -> None:
+    write(alone, "list.md", "- One", "- Two")
+    write(alone, "plan.csv", "title;status", "One;open")
+    write(alone, "i.jsonl", "{oops", issue("x-1", status="half"))
+
+    assert alone.ok("import", "md", "list.md").splitlines() == [
+        "list.md: no entry of a checklist is in it, as `- [ ] Title` is one; --plain takes entries without a box",
+        "0 made, 0 changed, 0 unchanged.",
+    ]
+    assert alone.ok("import", "md", "list.md", "--plain") == "2 made, 0 changed, 0 unchanged.\n"
+    assert "a comma stands between columns here, not a semicolon" in alone.refused("import", "csv", "plan.csv")
+    strict = alone.run("import", "beads", "i.jsonl", "--strict").stdout.splitlines()
+    assert strict[1] == "unknown: status 'half' was taken as deferred, and is kept: i.jsonl:2"
+    assert alone.ok("export", "--output", "out.jsonl") == "2 issues in out.jsonl\n"
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -131,7 +193,8 @@ def test_a_sheet_and_a_checklist_become_items_and_ticks_become_changes(served: O
         (("import", "beads", "."), 1, ". is a folder; give the file in it"),
         (("import", "csv", "empty.csv"), 1, "empty.csv:1: the first row names the columns"),
         (("import", "beads"), 2, "Missing argument 'FILE...'"),
-        (("export", "beads", "--output", "no/where.jsonl"), 1, "No such file or directory"),
+        (("export", "beads", "--output", "no/where.jsonl"), 1, "the folder no is not there"),
+        (("export", "--output", "x", "beads"), 2, "--output goes behind beads."),
         (("sync", "--once"), 1, ".beads has no issues.jsonl"),
     ],
 )

@@ -48,14 +48,15 @@ def test_the_inbox_shows_what_waits_blocking_first(operator: Operator) -> None:
         "    Build",
         "    It is",
         "    broken.",
+        f"    answer: gemba answer {suffix(blocking)} TEXT",
         "",
         f"advisory  {suffix(advisory)}  question · test · worker-1 · shop-12 · now · said to wait",
         "    Which port?",
         "      1) 80",
         "      2) 81",
+        f"    answer: gemba answer {suffix(advisory)} --option N",
         "",
         "2 wait for you.",
-        "Answer with: gemba answer ID TEXT · gemba answer ID --option N",
     ]
 
 
@@ -109,6 +110,30 @@ def test_what_is_settled_is_shown_with_how_it_ended(served: Operator) -> None:
     assert "→ answered in the pane: 9090" in listed
     assert "3 in all." in listed
     assert served.ok("inbox") == "Nobody waits for you.\n"
+
+
+def test_all_has_what_waits_first_and_behind_it_what_was_settled_last(served: Operator) -> None:
+    first, second, waits = served.ask(), served.ask(), served.ask("worker-2")
+    served.ok("answer", second, "two")
+    served.ok("answer", first, "one")
+
+    page = json.loads(served.ok("inbox", "--all", "--json"))
+    short = json.loads(served.ok("inbox", "--all", "--limit", "2", "--json"))
+
+    assert [item["id"] for item in page["escalations"]] == [waits, first, second]
+    assert ([item["id"] for item in short["escalations"]], short["total"]) == ([waits, first], 3)
+    assert "3 in all, 1 of them shown." in served.ok("inbox", "--all", "--limit", "1")
+
+
+def test_where_cards_are_answered_in_different_ways_each_says_in_which(served: Operator) -> None:
+    free, choice = served.ask(), served.ask("worker-2", options=["left", "right"])
+
+    listed = served.ok("inbox")
+
+    assert f"answer: gemba answer {suffix(free)} TEXT" in listed
+    assert f"answer: gemba answer {suffix(choice)} --option N" in listed
+    assert listed.endswith("2 wait for you.\n")
+    assert "--search is empty" in served.refused("inbox", "--search", " ", code=2)
 
 
 # ---- the actions ------------------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ def test_an_item_is_edited_claimed_and_taken_back_with_its_history(operator: Ope
     id = add(operator, "Index", "--label", "api", "--assignee", "ann")
 
     operator.ok("item", "edit", id, "--label", "", "--assignee", "", "--order", "1", "--ratified", "--version", "1")
+    early = operator.refused("item", "edit", id, "--order", "2", "--version", "99")
+    assert early == "gemba: version is 2: there is no version 99 yet; look at it and decide again"
     found = shown(operator, id)
     assert (found["labels"], found["assignee"], found["user_order"], found["version"]) == ([], None, 1, 2)
     assert operator.ok("item", "claim", id, "--owner", "worker-1").startswith(f"claimed {id} by worker-1 until ")
@@ -50,6 +52,23 @@ def test_an_item_is_edited_claimed_and_taken_back_with_its_history(operator: Ope
     history = operator.ok("item", "history", id)
     assert "assignee: nothing → ann" in history
     assert history.endswith("5 changes.\n")
+
+
+def test_labels_are_shown_once_and_a_change_made_elsewhere_is_named(operator: Operator) -> None:
+    id, other = add(operator, "Index", "--label", "api"), add(operator, "Query")
+    operator.ok("item", "dep", other, "blocks", id)
+
+    assert operator.ok("item", "show", id).count("api") == 1
+    assert f"({other} blocks {id}) was made at {other}: undo it there" in operator.refused("item", "undo", id)
+    assert "'RELATION'" in operator.refused("item", "dep", id, "foo", other, code=2)
+
+
+def test_an_agent_files_in_its_own_name_and_a_person_agrees_by_filing(operator: Operator) -> None:
+    theirs = json.loads(operator.ok("item", "add", "Theirs", "--json", GEMBA_SESSION_ID="worker-1"))
+    mine = json.loads(operator.ok("item", "add", "Mine", "--json"))
+
+    assert (theirs["created_by"], theirs["ratified"]) == ("worker-1", None)
+    assert (mine["created_by"], mine["ratified"]["by"]) == ("operator", "operator")
 
 
 def test_what_is_blocked_is_not_claimed_without_a_word(operator: Operator) -> None:

@@ -116,7 +116,10 @@ def test_everybody_is_asked_for_a_perspective(operator: Operator) -> None:
 
     assert "not coordinator: it does not list the skill perspective" in said
     assert said.count("=>") == 6
-    assert "From where QA stands nothing speaks against going on." in said
+    assert (
+        "QA: by rule, nothing that is stored of this touches its purview (testing) or its triggers. Nobody with"
+        in " ".join(said.split())
+    )
     outside = shown(operator, "perspectives", "--ref", asked[-8:])
     assert (outside["ref"], len(outside["consults"])) == (asked, 6)
 
@@ -295,7 +298,7 @@ def test_perspectives_and_a_hand_off_are_shown_where_they_were_asked_for(served:
     terminal.until("hand off to")
     terminal.press("3")
 
-    assert "handed off to security" in terminal.until("=> From where Security stands")
+    assert "handed off to security" in terminal.until("=> Security: by rule, nothing")
     terminal.until("7 consults, \\$0.00")
     terminal.press("q")
     terminal.ended()

@@ -609,6 +609,7 @@ def test_the_command_line_walks_the_whole_way_without_a_server(workspace: Path, 
     nothing = gemba("consult", "start")
     assert (nothing.returncode, "there is nothing to put into an order" in nothing.stderr) == (1, True)
     made = json.loads(gemba("item", "add", "Base", "--kind", "epic", "--json").stdout)
+    gemba("item", "add", "Beside", "--kind", "epic")
     gemba("item", "add", "Someday", "--kind", "epic", "--state", "backlog")
     board = json.loads(gemba("plan", "order", "--json").stdout.splitlines()[0])
     begun = json.loads(gemba("consult", "start", "--json").stdout)
@@ -617,10 +618,21 @@ def test_the_command_line_walks_the_whole_way_without_a_server(workspace: Path, 
     assert [line["type"] for line in shown["validated_lines"]][:2] == ["strategy", "recommendation"]
     # The board is the same for whoever asks about it: what is in the backlog is nobody's candidate.
     asked = shown["raw_request"]["raw_input"]
-    assert [one["epic_id"] for one in asked["candidate_epics"]] == [made["id"]]
+    assert [one["title"] for one in asked["candidate_epics"]] == ["Base", "Beside"]
     assert asked["candidate_epics"][0]["derived"]["why"]
-    assert board["total_considered"] == 1
-    assert gemba("consult", "apply", begun["id"], "1").returncode == 0
+    assert board["total_considered"] == 2
+    for told in (gemba("consult", "show", begun["id"]).stdout, gemba("plan", "order").stdout):
+        assert "Beside" in told
+        assert " ".join(told.split()).count("Nothing waits for it.") == 1  # what is the same of both is said once
+        assert "The same as of 1." in told
+        assert f"Begin with {made['id']} (Base)." in " ".join(told.split())
+    assert (
+        "line 0 is a strategy, which has no action; lines that have one: 1, 2"
+        in gemba("consult", "apply", begun["id"], "0").stderr
+    )
+    applied = gemba("consult", "apply", begun["id"], "1")
+    said = f"applied 1 of {begun['id']}: {made['id']} (Base) is now number 1 of your order\n"
+    assert (applied.returncode, applied.stdout) == (0, said)
     again = gemba("consult", "apply", begun["id"], "1")
     assert (again.returncode, again.stderr) == (1, "gemba: line 1 is applied already\n")
     assert json.loads(gemba("item", "show", made["id"], "--json").stdout)["user_order"] == 1

@@ -146,6 +146,8 @@ def test_the_terminal_says_what_is_next_and_what_can_run_at_once(operator: Opera
     assert "+30 priority 1" in said
     assert said.endswith("3 can be done, the best 1 shown; 0 ruled out.\n")
     batch = operator.ok("next", "--batch")
+    assert f"{third}  20 points" in batch
+    assert "+20 priority 2" in batch
     assert f"not at once: {first} touches src/** and {second} touches src/rank.py" in batch
     assert batch.endswith("2 can be done at the same time.\n")
     found = json.loads(operator.ok("next", "--json", "--limit", "2"))

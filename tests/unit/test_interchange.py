@@ -195,7 +195,18 @@ def test_what_others_depend_on_comes_first_and_circles_keep_the_order_of_the_fil
         line("a", ("related", "c")), line("y", ("blocks", "x")), line("z", ("blocks", "gone"), ("waits-for", "x")),
     )  # fmt: skip
 
-    assert [each.issue.id for each in in_order(work.issues)] == ["a", "z", "b", "c", "x", "y"]
+    assert [each.issue.id for each in in_order(work.issues)] == ["a", "b", "c", "z", "x", "y"]
+
+
+def test_a_checklist_is_brought_as_it_stands_however_deep_its_entries_are() -> None:
+    text = "# Roadmap\n## Q1\n- [ ] one\n  - [ ] part\n- [ ] two\n## Q2\n- [ ] three\n"
+    work = read_checklist("ROADMAP.md", text, "x")
+
+    cut = list(pieces(work, 3, 10_000))
+
+    titles = [each.issue.values["title"] for piece in cut for each in piece.issues]
+    assert titles == ["Roadmap", "Q1", "one", "part", "two", "Q2", "three"]
+    assert [place for piece in cut for place in piece.places] == list(range(7))
 
 
 def test_pieces_have_all_in_order_and_none_is_larger_than_allowed_unless_it_is_one() -> None:

@@ -154,7 +154,10 @@ def test_a_comment_on_what_touches_nothing_says_so() -> None:
         "text": "nothing that is stored of it touches this ground.",
         "refs": ["i-1"],
     }
-    assert summary["notes"] == "From where Documentarian stands nothing speaks against going on."
+    assert (
+        summary["notes"] == "Documentarian: by rule, nothing that is stored of this touches "
+        "its purview (docs) or its triggers. Nobody with a model looked at it."
+    )
 
 
 def test_an_escalation_is_told_with_its_words_on_one_line() -> None:

@@ -11,7 +11,7 @@ from gemba.action import Nothing
 from gemba.api.read import BIGGEST, Limit, Read, last_event, open_cursor, seal_cursor, states_in
 from gemba.app import App
 from gemba.work.explain import Explanation, explain, explain_all
-from gemba.work.exporting import issues_after
+from gemba.work.exporting import imported_from, issues_after
 from gemba.work.graph import Graph, graph_of
 from gemba.work.history import Change, list_changes
 from gemba.work.item import Kind, State
@@ -83,6 +83,26 @@ class ExportedWork(msgspec.Struct, frozen=True):
     next_after: str | None
 
 
+class ImportedQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`name` is what the import was told: the name of a file. `after` is the id behind which the page starts."""
+
+    name: Words
+    after: Words = ""
+    limit: Limit = 500
+
+
+class ImportedItem(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+
+
+class ImportedWork(msgspec.Struct, frozen=True):
+    """Unfinished items that were made by imports of one name; `next_after` is where the next page starts."""
+
+    items: list[ImportedItem]
+    next_after: str | None
+
+
 class WorkHistory(msgspec.Struct, frozen=True):
     """The changes of an item, newest first; `next_before` is where the next page starts."""
 
@@ -134,6 +154,12 @@ def exported_work(app: App, query: ExportQuery) -> ExportedWork:
         return ExportedWork(*issues_after(connection, query.after, query.limit))
 
 
+def imported_work(app: App, query: ImportedQuery) -> ImportedWork:
+    with app.database.read() as connection:
+        page, following = imported_from(connection, query.name, query.after, query.limit)
+    return ImportedWork([ImportedItem(id, title) for id, title in page], following)
+
+
 def explain_work(app: App, _query: Nothing, *, id: str) -> Explanation:
     with app.database.read() as connection:
         return explain(connection, id, clock.now())
@@ -160,6 +186,7 @@ READS = (
     Read("/api/work-items", work_items, WorkQuery, WorkList, "Work items, newest first", cached=True),
     Read("/api/work-items/ready", ready_work, ReadyQuery, ReadyList, "What is ready to be worked on", cached=True),
     Read("/api/work-items/export", exported_work, ExportQuery, ExportedWork, "Work items as issues of the bd tracker"),
+    Read("/api/work-items/imported", imported_work, ImportedQuery, ImportedWork, "What an import made that is open"),
     Read("/api/work-items/{id}", work_item, Nothing, WorkItem, "One work item with its relations"),
     Read("/api/work-items/{id}/explain", explain_work, Nothing, Explanation, "Why a work item is not ready"),
     Read("/api/work-items/{id}/relations", work_relations, Nothing, RelationList, "What an item is to others"),

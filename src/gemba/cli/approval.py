@@ -110,6 +110,8 @@ def edit(folder: str | None, id: str, line: str, as_json: bool) -> None:
     """
     if line == "-":
         line = standard_input()
+    if not line.strip():
+        raise click.UsageError("COMMAND is empty: give the command to run instead, or refuse it.")
     decided = _decide(folder, id, "edit", {"command": line}, one_step=True)
     rest = "the plan still waits" if decided["state"] == "pending" else "it may run once in the place of the other"
     tell(decided, as_json, _told(decided, "edited", rest))
@@ -138,7 +140,8 @@ def refuse(folder: str | None, id: str, reason: str, as_json: bool) -> None:
 def risk(folder: str | None, line: str, as_json: bool) -> None:
     """Say which class COMMAND has (`-` reads standard input), part by part, and whether it would wait for approval.
 
-    The rules of .gemba/approvals.toml come before what Gemba knows itself.
+    T0 only reads, T1 is a local check, T2 a simulation, T3 changes state, however much of it; what is none of these is
+    unknown. The last two wait. The rules of .gemba/approvals.toml come before what Gemba knows itself.
 
     \b
     Example:
@@ -152,9 +155,8 @@ def risk(folder: str | None, line: str, as_json: bool) -> None:
         parts = [part._asdict() for part in found.parts]
         print_json({"level": found.level, "reason": found.reason, "waits": waits, "parts": parts})
         return
-    click.echo(
-        f"{found.level}: {showable(found.reason)}; {'it waits for approval' if waits else 'it is not asked about'}"
-    )
+    then = "it waits for approval" if waits else "it is not asked about"
+    click.echo(f"{found.level}: {showable(found.reason)}; {then}")
     for part in found.parts if len(found.parts) > 1 else ():
         click.echo(f"  {part.level:<8}{letters_in_line(part.command, width() - 10)}")
 

@@ -23,10 +23,13 @@ _MOST = 2_000
 _LARGEST = 200 * 1024 * 1024
 _WIDTH = 400
 _SHOWN = 3  # places of a word that is not known
+_GONE_SHOWN = 20
+_PAGE = 500
 
 
 class Brought(NamedTuple):
-    """What became of issues; each row has the file and the line that it is about."""
+    """What became of issues; each row has the file and the line that it is about. `gone` are the open items that an
+    earlier import made of the file, and of which no line is in it any more."""
 
     created: list[dict[str, Any]]
     changed: list[dict[str, Any]]
@@ -35,6 +38,7 @@ class Brought(NamedTuple):
     left_out: list[dict[str, Any]]
     unknown_words: list[dict[str, Any]]
     unchanged: int
+    gone: list[dict[str, Any]]
 
     def document(self) -> dict[str, Any]:
         return {**self._asdict(), "created": len(self.created), "created_ids": [row["id"] for row in self.created]}
@@ -54,7 +58,16 @@ class Brought(NamedTuple):
             lines.append(
                 f"left out: {row['issue_id']} depends on {row['depends_on_id']} ({row['type']}): {row['reason']}"
             )
-        return [one_line(line, _WIDTH) for line in [*lines, *self._unknown()]]
+        return [one_line(line, _WIDTH) for line in [*lines, *self._unknown(), *self._gone()]]
+
+    def _gone(self) -> list[str]:
+        lines = [f"no longer in {row['file']}: {row['id']}, {row['title']}" for row in self.gone[:_GONE_SHOWN]]
+        if len(self.gone) > _GONE_SHOWN:
+            lines.append(f"no longer in {self.gone[0]['file']}: {len(self.gone) - _GONE_SHOWN:,} more; --json has all")
+        if self.gone:
+            are = "this item stays open" if len(self.gone) == 1 else "these items stay open"
+            lines.append(f"{are}, as a line that was renamed is a new item; gemba item close ID closes what is meant")
+        return lines
 
     def _unknown(self) -> list[str]:
         """One line for each word, however many issues have it."""
@@ -68,9 +81,18 @@ class Brought(NamedTuple):
         ]
 
 
+def words_not_known(work: Work) -> list[dict[str, Any]]:
+    """Those of the lines themselves, before anything is brought."""
+    return [
+        {**_where(found), "id": found.issue.id, "field": word.field, "found": word.found, "taken_as": word.taken_as}
+        for found in work.issues
+        for word in found.issue.unknown
+    ]
+
+
 def nothing(bad: Sequence[dict[str, Any]] = ()) -> Brought:
     """Nothing was brought yet."""
-    return Brought([], [], [], list(bad), [], [], 0)
+    return Brought([], [], [], list(bad), [], [], 0, [])
 
 
 def read_text(file: str) -> str:
@@ -87,10 +109,28 @@ def read_text(file: str) -> str:
     return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
-def bring(door: Door, work: Work, name: str, settings: Settings, prefer: str = "newer") -> Brought:
-    """Bring all of it, what others need first; then what had to wait for something behind it, once more."""
+def bring(
+    door: Door, work: Work, name: str, settings: Settings, prefer: str = "newer", *, whole: bool = False
+) -> Brought:
+    """Bring all of it, what others need first; then what had to wait for something behind it, once more. `whole`: the
+    file is all there is, so that what was made of it before and has no line in it is told."""
     with Paused():
-        return _bring(door, work, name, settings, prefer)
+        brought = _bring(door, work, name, settings, prefer)
+    was_here = brought.unchanged or brought.changed or brought.kept or not brought.created
+    # Which item a line is of that cannot be read, nobody knows.
+    is_told = whole and was_here and not brought.bad
+    return brought._replace(gone=_no_longer(door, work, name)) if is_told else brought
+
+
+def _no_longer(door: Door, work: Work, name: str) -> list[dict[str, Any]]:
+    here = {each.issue.id for each in work.issues}
+    gone: list[dict[str, Any]] = []
+    after: str | None = ""
+    while after is not None:
+        page = door.get("/api/work-items/imported", name=name[:500], after=after or None, limit=_PAGE)
+        gone += [{"file": name, "line": None, **row} for row in page["items"] if row["id"] not in here]
+        after = page["next_after"]
+    return gone
 
 
 def _bring(door: Door, work: Work, name: str, settings: Settings, prefer: str) -> Brought:
@@ -115,7 +155,13 @@ def _bring(door: Door, work: Work, name: str, settings: Settings, prefer: str) -
 
 
 def _bring_piece(door: Door, piece: Piece, name: str, prefer: str, brought: Brought) -> int:
-    body = {"name": name[:500], "issues": [each.given for each in piece.issues], "apart": piece.apart, "prefer": prefer}
+    body = {
+        "name": name[:500],
+        "issues": [each.given for each in piece.issues],
+        "apart": piece.apart,
+        "places": piece.places,
+        "prefer": prefer,
+    }
     done = door.post("/api/work-items/import", body)
     rows = {"created": brought.created, "changed": brought.changed, "kept": brought.kept, "refused": brought.bad}
     for outcome in done["outcomes"]:

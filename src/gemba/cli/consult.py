@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from gemba import typed
+from gemba.cli.action_text import done_by, effect_of
 from gemba.cli.complete import ids_of
 from gemba.cli.consult_text import lines_of_list, lines_of_one
 from gemba.cli.door import Door, act, find_id, item_path, open_door
@@ -163,7 +164,10 @@ def apply(folder: str | None, id: str, line: int, record_only: bool, as_json: bo
     done = act(folder, "consult", id, f"apply/{line}", {"record_only": record_only})
     action = done["line"]["suggested_action"]
     verb = "applied" if done["outcome"]["executed"] else "recorded"
-    tell(done, as_json, f"{verb} {line} of {done['consult_id']}: {action['verb']} {action['path']}")
+    answer = done["outcome"]["answer"]
+    title = answer.get("title") if isinstance(answer, dict) else None
+    words = effect_of(action) if record_only else done_by(action, title)
+    tell(done, as_json, f"{verb} {line} of {done['consult_id']}: {words}")
 
 
 @command.command("take-back", short_help="Undo what an applied line did.")

@@ -44,8 +44,9 @@ def lines_of_one(item: dict[str, Any], with_prompt: bool) -> list[str]:
             dropped = f"; dropped: {'; '.join(layer['dropped'])}" if layer["dropped"] else ""
             lines += labelled(f"{layer['name']}:", f"{layer['tokens']:,} tokens{dropped}")
         lines += ["", *body_lines(item["composed"]["text"]), ""]
+    titles, said = _titles(item), dict[str, int]()
     for place, line in enumerate(item["validated_lines"]):
-        lines += _line(place, line, place in item["applied_idx"])
+        lines += _line(place, line, place in item["applied_idx"], titles, said)
     for error in item["line_errors"]:
         lines += labelled(
             click.style("refused:", fg="red"), f"line {error['index']}, {error['rule']}: {error['reason']}"
@@ -55,19 +56,34 @@ def lines_of_one(item: dict[str, Any], with_prompt: bool) -> list[str]:
     return lines
 
 
-def _line(place: int, line: dict[str, Any], is_applied: bool) -> Iterator[str]:
+def _titles(item: dict[str, Any]) -> dict[str, str]:
+    """Of the epics that it was asked about."""
+    given = item["raw_request"].get("raw_input")
+    epics = given.get("candidate_epics") if isinstance(given, dict) else None
+    rows = [each for each in epics if isinstance(each, dict)] if isinstance(epics, list) else []
+    return {str(each.get("epic_id")): str(each["title"]) for each in rows if each.get("title")}
+
+
+def _line(
+    place: int, line: dict[str, Any], is_applied: bool, titles: dict[str, str], said: dict[str, int]
+) -> Iterator[str]:
+    """`said` has the reasons of the lines before: one that comes again is said once."""
     mark = click.style("applied", fg="green") if is_applied else "apply" if line.get("suggested_action") else ""
-    yield f"{place:>4}  {click.style(showable(line['type']), bold=True)}  {_words(line)}  {mark}".rstrip()
+    yield f"{place:>4}  {click.style(showable(line['type']), bold=True)}  {_words(line, titles)}  {mark}".rstrip()
     long = line.get("rationale") or line.get("detail") or line.get("reasoning") or line.get("notes")
+    if long and "rationale" in line and said.setdefault(long, place) != place:
+        long = f"The same as of {said[long]}."
     if long:
         yield from ("      " + text.strip() for text in body_lines(long))
 
 
-def _words(line: dict[str, Any]) -> str:
+def _words(line: dict[str, Any], titles: dict[str, str]) -> str:
     """What a line is about, in a few words."""
     rank = f"{line['rank']}. " if "rank" in line else ""
     named = [line[key] for key in ("id", "owner", "name", "prefix", "goal") if key in line]
-    about = line.get("epic_id") or line.get("title") or line.get("text") or line.get("kind") or " ".join(named)
+    epic = line.get("epic_id")
+    about = f"{epic} {titles.get(epic, '')}".rstrip() if epic else line.get("title")
+    about = about or line.get("text") or line.get("kind") or " ".join(named)
     sure = f" ({line['confidence']:.2f})" if "confidence" in line else ""
     why = f": {line['reason']}" if "reason" in line else ""
     after = f" (after {', '.join(line['blocked_by'])})" if line.get("blocked_by") else ""

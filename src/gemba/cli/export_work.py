@@ -20,21 +20,25 @@ from gemba.text import showable
 _PAGE = 500
 
 
+_output = click.option("--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write there, in one step.")
+
+
 @click.group(invoke_without_command=True)
+@_output
 @json_option
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def command(ctx: click.Context, output: str | None, as_json: bool) -> None:
     """Write work items for another tracker. Without a command it is `beads`.
 
     \b
     Example:
       gemba export beads --output issues.jsonl
     """
-    or_else(ctx, beads, as_json)
+    or_else(ctx, beads, as_json, output=output)
 
 
 @command.command(short_help="As issues of the bd tracker (JSONL).")
-@click.option("--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write there, in one step.")
+@_output
 @json_option
 @click.pass_obj
 def beads(folder: str | None, output: str | None, as_json: bool) -> None:
@@ -76,6 +80,9 @@ def _issues(door: Door) -> list[tuple[str, bytes]]:
 
 def _write(path: Path, data: bytes) -> None:
     """Whole or not at all: whoever watches the file never reads half of it."""
+    if not path.parent.is_dir():
+        what = "is no folder" if path.parent.exists() else "is not there"
+        raise Unusable(f"the folder {showable(str(path.parent))} {what}", code="no_folder", found=str(path.parent))
     descriptor, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(descriptor, "wb") as stream:

@@ -9,6 +9,7 @@ import click
 
 from gemba.cli.door import open_door
 from gemba.cli.show import age, json_option, labelled, print_json
+from gemba.cli.sprint_text import share
 from gemba.cli.team_text import DONE
 from gemba.text import one_line, showable
 
@@ -90,7 +91,7 @@ def _sessions(running: dict[str, Any]) -> list[str]:
         does = title or one["note"] or running["items"].get(one["bead_id"] or "") or one["agent_type"]
         needs = "needs you, " if one["needs_you"] else ""
         state = one["reported_state"] or one["lifecycle"]
-        told = f"{needs}{state} for {age(one['first_seen_at'])}: {one_line(does, 80)}"
+        told = f"{needs}{state} for {age(one['first_seen_at'])}" + (f": {one_line(does, 80)}" if does else "")
         lines += labelled(f"{one_line(one['id'], 40)}", told, whole=False)
     lines += _rest(running["total"] - len(running["sessions"]), "gemba session list")
     if running["failed"]:
@@ -124,8 +125,7 @@ def _cost(cost: dict[str, Any]) -> list[str]:
         turns = "1 turn" if today["turns"] == 1 else f"{today['turns']:,} turns"
         lines = labelled("used:", f"{today['tokens']:,} tokens in {turns}{dollars}: gemba usage")
     if sprint is not None:
-        share = sprint["tokens_used"] / sprint["token_budget"]
-        told = f"{share:.0%} of {sprint['token_budget']:,} tokens: gemba sprint show {showable(sprint['id'])}"
+        told = f"{share(sprint)} of {sprint['token_budget']:,} tokens: gemba sprint show {showable(sprint['id'])}"
         lines += labelled(f"{one_line(sprint['title'], 40)}:", told)
     taken = advisors["spent_dollars"] + advisors["reserved_dollars"]
     if taken:

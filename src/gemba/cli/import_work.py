@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gemba.cli.bringing import bring, nothing, read_text
+from gemba.cli.bringing import bring, nothing, read_text, words_not_known
 from gemba.cli.door import open_door
 from gemba.cli.show import json_option, print_json
 from gemba.config import open_workspace
 from gemba.escalations.policy_check import checked_settings
+from gemba.text import one_line
 
 if TYPE_CHECKING:
     from gemba.work.interchange.lines import Work
+
+
+_NO_BOXES = "no entry of a checklist is in it, as `- [ ] Title` is one"
 
 
 @click.group()
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Take in work from elsewhere. The same file again changes nothing; a line that changed changes its item.
+    """Take in work from elsewhere. The same file again changes nothing; a line that changed changes its item, if it
+    is known by its id. What has none is known by its title: a line of a checklist that was renamed is a new item, and
+    what is no longer in the file stays open, and is named.
 
     What is wrong with a line is told with its number, and the others are imported; the command then ends with 1. An
     item that was changed here later than its line stays as it is, and is named.
@@ -77,7 +83,8 @@ def beads(folder: str | None, files: tuple[str, ...], strict: bool, prefer_file:
 @click.pass_obj
 def sheet(folder: str | None, file: str, strict: bool, prefer_file: bool, as_json: bool) -> None:
     """Take in a sheet. Its first row names the columns: title, and any of id, description, acceptance, status,
-    priority, type, labels, assignee, parent, blocked_by. Other columns are kept.
+    priority, type, labels, assignee, parent, blocked_by. Other columns are kept. A row without an id is known again by
+    its title.
 
     \b
     Example:
@@ -85,7 +92,9 @@ def sheet(folder: str | None, file: str, strict: bool, prefer_file: bool, as_jso
     """
     from gemba.work.interchange.sheet import read_sheet
 
-    _import(folder, (file,), lambda prefix: read_sheet(file, read_text(file), prefix), strict, prefer_file, as_json)
+    _import(
+        folder, (file,), lambda prefix: read_sheet(file, read_text(file), prefix), strict, prefer_file, as_json, True
+    )
 
 
 @command.command("md", short_help="Checklists in Markdown.")
@@ -99,6 +108,9 @@ def checklist(folder: str | None, file: str, plain: bool, strict: bool, prefer_f
     """Take in checklists: [ ] is open, [x] done, [-] cancelled; what is nested is a part. A heading above them is an
     epic, or a milestone where its title begins like M2.
 
+    A line is known again by its title and those above it: ticking it changes its item, renaming or moving it makes a
+    new one. What an earlier import made and is no longer in FILE is named and stays open; nothing is closed by itself.
+
     \b
     Example:
       gemba import md TODO.md
@@ -109,7 +121,8 @@ def checklist(folder: str | None, file: str, plain: bool, strict: bool, prefer_f
     def read(prefix: str) -> Work:
         return read_checklist(file, read_text(file), prefix, plain=plain)
 
-    _import(folder, (file,), read, strict, prefer_file, as_json)
+    boxes = "no entry of a list is in it" if plain else f"{_NO_BOXES}; --plain takes entries without a box"
+    _import(folder, (file,), read, strict, prefer_file, as_json, True, boxes)
 
 
 def _import(
@@ -119,21 +132,26 @@ def _import(
     strict: bool,
     prefer_file: bool,
     as_json: bool,
+    whole: bool = False,
+    without: str | None = None,
 ) -> None:
+    """`without` is what is told of a file with nothing in it."""
     workspace = open_workspace(None if folder is None else Path(folder))
     settings = checked_settings(workspace)
     work = read(workspace.work_prefix(settings))
+    name = ", ".join(Path(file).name for file in files)
     if strict and work.bad:
-        brought = nothing([bad._asdict() for bad in work.bad])
+        brought = nothing([bad._asdict() for bad in work.bad])._replace(unknown_words=words_not_known(work))
     else:
-        name = ", ".join(Path(file).name for file in files)
         with open_door(folder) as door:
-            brought = bring(door, work, name, settings, "file" if prefer_file else "newer")
+            brought = bring(door, work, name, settings, "file" if prefer_file else "newer", whole=whole)
     if as_json:
         print_json(brought.document())
     else:
         for line in brought.trouble():
             click.echo(line)
+        if not work.issues and not work.bad and without:
+            click.echo(one_line(f"{name}: {without}", 400))
         click.echo("Nothing was imported." if strict and work.bad else f"{brought.counted()}.")
     if brought.bad:
         sys.exit(1)

@@ -13,7 +13,7 @@ from gemba.cli.approval_found import asked_by
 from gemba.cli.approval_text import asked_lines
 from gemba.cli.complete import ids_of
 from gemba.cli.door import Door, find_id, item_path, open_door
-from gemba.cli.show import escalation_lines, json_option, print_json, short_length, width
+from gemba.cli.show import escalation_lines, json_option, labelled, print_json, short_length, width
 from gemba.errors import Unusable
 from gemba.text import fold
 
@@ -24,6 +24,7 @@ _CHANGES = ",".join(
     )
 )
 
+_SETTLED = "resolved,dismissed,expired,withdrawn"
 _PAUSE_SECONDS = 0.5
 _LINES_OF_COMMAND = 12  # in the list; `gemba inbox ID` shows the whole
 
@@ -31,7 +32,7 @@ _LINES_OF_COMMAND = 12  # in the list; `gemba inbox ID` shows the whole
 @click.command()
 @click.argument("id", required=False, shell_complete=ids_of("escalations", state="unresolved"))
 @click.option("-w", "--watch", is_flag=True, help="Stay, and show what comes and what is settled, until Ctrl-C.")
-@click.option("-a", "--all", "everything", is_flag=True, help="Also what is settled.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Behind it what is settled, the last settled first.")
 @click.option("--session", metavar="ID", help="Only what one session asked.")
 @click.option("--search", metavar="WORDS", help="What is settled and has these words, the last settled first.")
 @click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most this many.")
@@ -61,6 +62,8 @@ def command(
     if search is not None:
         if id is not None or watch:
             raise click.UsageError("--search goes with --session, --limit and --json alone.")
+        if not search.strip():
+            raise click.UsageError("--search is empty: give words that are looked for.")
         _search(folder, search, session, limit, as_json)
     elif id is not None:
         if watch or everything or session:
@@ -89,7 +92,7 @@ def _show_one(folder: str | None, id: str, as_json: bool) -> None:
 
 def _list(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
     with open_door(folder) as door:
-        page = door.get("/api/escalations", **_query(everything, session), limit=limit)
+        page = _page(door, everything, session, limit)
         if as_json:
             print_json(page)
             return
@@ -112,7 +115,7 @@ def _search(folder: str | None, words: str, session: str | None, limit: int, as_
 def _watch(folder: str | None, everything: bool, session: str | None, limit: int, as_json: bool) -> None:
     """The list, then every change. A server that ends or starts meanwhile makes no difference."""
     with open_door(folder) as door:
-        page = door.get("/api/escalations", **_query(everything, session), limit=limit)
+        page = _page(door, everything, session, limit)
         _show_changes(door, page["escalations"], as_json)
     if not as_json:
         click.echo(f"{_summary(page, everything, session)}\nWatching; Ctrl-C ends it.\n")
@@ -132,15 +135,30 @@ def _watch(folder: str | None, everything: bool, session: str | None, limit: int
         time.sleep(_PAUSE_SECONDS)  # a server that ends its streams and goes on must not be asked without end
 
 
-def _query(everything: bool, session: str | None) -> dict[str, str | None]:
-    return {"state": None if everything else "unresolved", "session": session}
+def _page(door: Door, everything: bool, session: str | None, limit: int) -> dict[str, Any]:
+    """What waits; with everything, behind it what is settled, the last first."""
+    page: dict[str, Any] = door.get("/api/escalations", state="unresolved", session=session, limit=limit)
+    if not everything:
+        return page
+    room = limit - len(page["escalations"])
+    rest = door.get("/api/escalations", state=_SETTLED, session=session, order="recent", limit=max(1, room))
+    both = [*page["escalations"], *rest["escalations"][:room]]
+    return {**page, "escalations": both, "total": page["total"] + rest["total"], "next_cursor": None}
 
 
 def _show(door: Door, items: list[dict[str, Any]]) -> None:
     length = short_length(item["id"] for item in items)
+    several = _has_several(items)
     for item in items:
-        asks = _asks(door, item, _LINES_OF_COMMAND)
-        click.echo("\n".join(escalation_lines(item, length=length, asks=asks)) + "\n")
+        lines = escalation_lines(item, length=length, asks=_asks(door, item, _LINES_OF_COMMAND))
+        if several and item["resolution"] is None:
+            lines += labelled("answer:", " · ".join(_ways_of(item)).replace(" ID", f" {item['id'][-length:]}"))
+        click.echo("\n".join(lines) + "\n")
+
+
+def _has_several(items: list[dict[str, Any]]) -> bool:
+    """Whether they are answered in different ways, so that each says in which."""
+    return len({way for item in items if item["resolution"] is None for way in _ways_of(item)}) > 1
 
 
 def _asks(door: Door, item: dict[str, Any], most: int | None = None) -> list[str] | None:
@@ -165,7 +183,7 @@ def _summary(page: dict[str, Any], everything: bool, session: str | None) -> str
     rest = f", {len(items)} of them shown" if len(items) < total else ""
     count = f"{total} in all{rest}." if everything else f"{total} wait{'s' if total == 1 else ''} for you{rest}."
     ways = _ways([item for item in items if item["resolution"] is None])
-    return "\n".join([count, *fold(f"Answer with: {ways}", width())]) if ways else count
+    return "\n".join([count, *fold(f"Answer with: {ways}", width())]) if ways and not _has_several(items) else count
 
 
 def _ways(items: list[dict[str, Any]]) -> str:

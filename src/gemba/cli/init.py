@@ -131,7 +131,7 @@ class FirstRun:
                 for source in sources:
                     if source.work is not None and self._settings is not None:
                         names = ", ".join(Path(file).name for file in source.files)
-                        brought = bring(door, source.work, names, self._settings)
+                        brought = bring(door, source.work, names, self._settings, whole=source.kind == "md")
                         self._imported[source.name] = brought
                         if not quietly:
                             self._show_brought(source, brought)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
+from gemba import wire
 from gemba.cli.answer import standard_input
 from gemba.cli.door import item_path, open_door
 from gemba.cli.item_text import (
@@ -19,7 +21,7 @@ from gemba.cli.item_text import (
     patch,
     post,
 )
-from gemba.cli.show import json_option, or_else, print_json, tell
+from gemba.cli.show import json_option, local_time, or_else, print_json, tell
 from gemba.text import one_line
 
 _KINDS = ("milestone", "epic", "task", "bug", "feature", "chore", "decision")
@@ -143,6 +145,9 @@ def add(
 ) -> None:
     """Make a work item with this TITLE. It is an unstarted task unless you say otherwise; a milestone gets its number.
 
+    What you file is agreed to by that. In an agent's session (GEMBA_SESSION_ID) it is the agent that files it, and you
+    agree to it on a walk or with `gemba item edit ID --ratified`.
+
     \b
     Example:
       gemba item add "Rate limits on the API" --kind feature --priority 1 --label api
@@ -156,7 +161,10 @@ def add(
             *({"kind": "blocks", "target": find_item(door, id)} for id in blocked),
             *({"kind": "discovered-from", "target": find_item(door, id)} for id in origins),
         ]
-        made = door.post(f"/api/{PLURAL}", {"item": item, "relations": relations})
+        body = {"item": item, "relations": relations}
+        if session := os.environ.get("GEMBA_SESSION_ID"):
+            body["session"] = session[: wire.MAX_SESSION_ID]
+        made = door.post(f"/api/{PLURAL}", body)
     tell(made, as_json, f"made {made['id']}: {one_line(made['title'], 80)}")
 
 
@@ -221,7 +229,7 @@ def reopen(folder: str | None, id: str, as_json: bool) -> None:
 
 @command.command(short_help="Say what one is to another.")
 @click.argument("id", shell_complete=item_ids())
-@click.argument("relation", type=click.Choice(_RELATIONS))
+@click.argument("relation", metavar="RELATION", type=click.Choice(_RELATIONS))
 @click.argument("other", shell_complete=item_ids())
 @click.option("--remove", is_flag=True, help="Say that it is so no more.")
 @json_option
@@ -270,7 +278,7 @@ def claim(
         item = post(folder, id, "claim/extend", body)
     else:
         item = post(folder, id, "claim", {**body, "even_blocked": even_blocked})
-    owned = f"{one_line(item['claim']['owner'], 60)} until {item['claim']['expires_at']}"
+    owned = f"{one_line(item['claim']['owner'], 60)} until {local_time(item['claim']['expires_at'])}"
     _tell(item, as_json, f"claimed {item['id']} by {owned}")
 
 

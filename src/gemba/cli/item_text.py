@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PLURAL = "work-items"
 _COLOURS = {"in_progress": "cyan", "review": "yellow", "done": "green", "cancelled": "bright_black"}
+_LABELS = 3  # in a list
 _FEWEST = 3  # characters of an id that name an item
 
 
@@ -77,7 +78,7 @@ def lines_of(item: dict[str, Any]) -> list[str]:
         None if item["user_order"] is None else f"#{item['user_order']}",
         item["assignee"],
         item["parent"] and f"in {item['parent']}",
-        *item["labels"][:3],
+        *item["labels"][:_LABELS],
         _waits(item),
         item["claim"] and f"claimed by {item['claim']['owner']}",
         f"{age(item['created_at'])} old",
@@ -99,7 +100,7 @@ def details_of(item: dict[str, Any]) -> list[str]:
     if item["acceptance"]:
         lines += labelled("accepted when:", item["acceptance"])
     for name in ("targets", "concepts", "labels"):
-        if item[name]:
+        if item[name] and (name != "labels" or len(item[name]) > _LABELS):  # the list has the first ones
             lines += labelled(f"{name}:", ", ".join(item[name]))
     for name in ("estimated_tokens", "repository"):
         if item[name] is not None:

@@ -10,12 +10,14 @@ from gemba.cli.door import find_named, open_door
 from gemba.cli.item_text import PLURAL
 from gemba.cli.show import headline, json_option, labelled, print_json
 
+_MOST = 500
+
 
 @click.command()
 @click.option("--session", metavar="ID", help="For this session: the beginning or the end of its id.")
 @click.option("--room", type=click.IntRange(0), metavar="TOKENS", help="What is left of the session's context.")
 @click.option("--for", "intent", multiple=True, metavar="WORD", help="A concept or label that it is for.")
-@click.option("--batch", is_flag=True, help="Show what can be done at the same time, and what conflicts.")
+@click.option("--batch", is_flag=True, help="Show what can be done at the same time, why, and what conflicts.")
 @click.option("--limit", type=click.IntRange(1, 500), default=5, show_default=True, help="At most this many items.")
 @json_option
 @click.pass_obj
@@ -41,7 +43,9 @@ def command(
     """
     with open_door(folder) as door:
         named = None if session is None else find_named(door, "session", session)
-        asked = {"room": room, "intent": ",".join(intent) or None, "limit": limit, "batch": limit}
+        # The reasons of what can be done at once stand with the choices, which are others where some conflict.
+        most = _MOST if batch and not as_json else limit
+        asked = {"room": room, "intent": ",".join(intent) or None, "limit": most, "batch": limit}
         found = door.get(f"/api/{PLURAL}/selection", session=named, **asked)
     if as_json:
         print_json(found)
@@ -57,8 +61,7 @@ def _tell(found: dict[str, Any]) -> None:
     for choice in first["choices"]:
         lines = headline(f"{choice['rank']}.", "green", choice["item_id"], [f"{choice['score']} points"])
         lines += labelled("title:", names[choice["item_id"]]["title"], whole=False)
-        for reason in choice["reasons"]:
-            lines += labelled(f"{reason['points']:+4}" if reason["points"] else "   -", reason["text"])
+        lines += _reasons(choice)
         click.echo("\n".join(lines) + "\n")
     for out in first["ruled_out"]:
         lines = headline("not", None, out["item_id"], [])
@@ -66,6 +69,13 @@ def _tell(found: dict[str, Any]) -> None:
             lines += labelled("   -", gate["text"])
         click.echo("\n".join(lines) + "\n")
     click.echo(_counted(first, found["more"]))
+
+
+def _reasons(choice: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for reason in choice["reasons"]:
+        lines += labelled(f"{reason['points']:+4}" if reason["points"] else "   -", reason["text"])
+    return lines
 
 
 def _counted(ranking: dict[str, Any], more: bool) -> str:
@@ -79,9 +89,13 @@ def _counted(ranking: dict[str, Any], more: bool) -> str:
 
 def _tell_batch(found: dict[str, Any]) -> None:
     names, batch = {item["id"]: item for item in found["items"]}, found["batch"]
+    choices = {choice["item_id"]: choice for choice in found["sessions"][0]["choices"]}
     for id in batch["items"]:
-        lines = headline("", "green", id, ["names no targets"] if id in batch["unknown"] else [])
+        choice = choices.get(id)
+        points = [] if choice is None else [f"{choice['score']} points"]
+        lines = headline("", "green", id, [*points, *(["names no targets"] if id in batch["unknown"] else [])])
         lines += labelled("title:", names[id]["title"], whole=False)
+        lines += [] if choice is None else _reasons(choice)
         click.echo("\n".join(lines) + "\n")
     for pair in batch["conflicts"]:
         click.echo("\n".join(labelled("not at once:", pair["text"])))

@@ -22,8 +22,10 @@ from gemba.skills.consult.order_lines import (
     OrderWarning,
 )
 from gemba.skills.consult.reading import read_json
+from gemba.text import one_line
 
 _LARGEST = 64 * 2**20
+_TITLE = 100
 
 
 @click.group(invoke_without_command=True)
@@ -69,7 +71,7 @@ def order(folder: str | None, given_in: str | None = None, workers: int | None =
         for line in lines:
             print_json(line)
     else:
-        _tell(lines)
+        _tell(lines, {epic.epic_id: epic.title for epic in given.candidate_epics})
 
 
 def _from_workspace(folder: str | None) -> tuple[EpicOrderInput, int | None]:
@@ -89,9 +91,10 @@ def _from_file(name: str) -> EpicOrderInput:
         raise click.ClickException(f"{shown_name(name)}: {error.message}") from None
 
 
-def _tell(lines: list[OrderLine]) -> None:
-    """A table of what is ranked, then what is in the way, then the sum."""
+def _tell(lines: list[OrderLine], titles: dict[str, str]) -> None:
+    """A table of what is ranked, then what is in the way, then the sum. A reason that comes again is said once."""
     rows: list[tuple[Any, ...]] = []
+    said: dict[str, int] = {}
     rest: list[str] = []
     end = ""
     for line in lines:
@@ -102,9 +105,10 @@ def _tell(lines: list[OrderLine]) -> None:
                     click.echo("\n".join(text.strip() for text in body_lines(f"Left out: {line.filter_reason}.")))
                 click.echo()
             case OrderRecommendation():
-                rows.append(
-                    (line.rank, line.epic_id, line.parallel_group or "", f"{line.confidence:.2f}", line.rationale)
-                )
+                first = said.setdefault(line.rationale, line.rank)
+                why = line.rationale if first == line.rank else f"The same as of {first}."
+                what = f"{one_line(titles[line.epic_id], _TITLE)}: {why}" if titles.get(line.epic_id) else why
+                rows.append((line.rank, line.epic_id, line.parallel_group or "", f"{line.confidence:.2f}", what))
             case OrderWarning():
                 rest += body_lines(f"! {line.kind}: {line.detail} ({_some(line.epic_ids)})")
             case OrderDeferred():
@@ -112,7 +116,7 @@ def _tell(lines: list[OrderLine]) -> None:
             case OrderSummary():
                 end = line.notes
     if rows:
-        print_table(("rank", "epic", "group", "sure", "why"), rows)
+        print_table(("rank", "epic", "group", "sure", "what and why"), rows)
     if rest:
         click.echo("\n" + "\n".join(text.strip() for text in rest))
     click.echo("\n" + "\n".join(text.strip() for text in body_lines(end)))

@@ -32,12 +32,14 @@ _SETTLED = {
 json_option: Callable[[Any], Any] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def or_else(ctx: click.Context, default: click.Command, as_json: bool) -> None:
-    """What a group does itself: without a command, the one that is meant then; with one, that has the flags."""
+def or_else(ctx: click.Context, default: click.Command, as_json: bool, **options: str | None) -> None:
+    """What a group does itself: without a command, the one that is meant then; with one, that has the options."""
     if ctx.invoked_subcommand is None:
-        ctx.invoke(default, as_json=as_json)
-    elif as_json:
-        raise click.UsageError(f"--json goes behind {ctx.invoked_subcommand}.")
+        ctx.invoke(default, as_json=as_json, **options)
+        return
+    for name, value in {"json": as_json or None, **options}.items():
+        if value is not None:
+            raise click.UsageError(f"--{name} goes behind {ctx.invoked_subcommand}.")
 
 
 def print_json(document: Any) -> None:

@@ -38,7 +38,7 @@ def command(folder: str | None, by: str, limit: int, cursor: str | None, as_json
     if not page["rows"]:
         click.echo("No turn has told what it took yet.")
         return
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             one_line(row["key"], 40),
             one_line(row["title"] or "", 40),
@@ -49,7 +49,10 @@ def command(folder: str | None, by: str, limit: int, cursor: str | None, as_json
         )
         for row in page["rows"]
     ]
-    print_table((by.upper(), "TITLE", "TURNS", "IN", "OUT", "COST"), rows)
+    head: tuple[str, ...] = (by.upper(), "TITLE", "TURNS", "IN", "OUT", "COST")
+    if not any(row[1] for row in rows):
+        head, rows = (head[0], *head[2:]), [(row[0], *row[2:]) for row in rows]
+    print_table(head, rows)
     shown, total = len(page["rows"]), page["total"]
     some = f"; {total} in all, {shown} shown" if shown < total else ""
     click.echo(f"\nSince {page['since']} (UTC){some}.")

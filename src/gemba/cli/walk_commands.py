@@ -33,6 +33,7 @@ from gemba.cli.walk_text import (
     asked_lines,
     comment_lines,
     decided,
+    ended_lines,
     hint_line,
     item_lines,
     lines_of_list,
@@ -325,7 +326,7 @@ def end(folder: str | None, abandon: bool, as_json: bool) -> None:
     """
     with open_door(folder) as door:
         found = _move(door, "end", {"abandon": abandon})
-    tell(found, as_json, "\n".join(lines_of_one(found)))
+    tell(found, as_json, "\n".join(ended_lines(found)))
 
 
 def _move(door: Door, verb: str, body: dict[str, Any]) -> Walk:

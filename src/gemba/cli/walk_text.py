@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import msgspec
 
+from gemba.cli.action_text import effect_of
 from gemba.cli.show import age, body_lines, headline, labelled, local_time, width
 from gemba.text import fold, one_line, showable
 
@@ -68,6 +68,12 @@ def lines_of_one(walk: Walk, *, with_transcript: bool = False) -> list[str]:
     return [*lines, "", *totals_lines(walk["totals"])]
 
 
+def ended_lines(walk: Walk) -> list[str]:
+    """What came of a walk that is over; its summary has the agenda."""
+    facts = [walk["label"], walk["started_by"], f"begun {local_time(walk['started_at'])}"]
+    return [*headline(walk["status"], COLOURS[walk["status"]], walk["id"], facts), "", *fold(walk["summary"], width())]
+
+
 def agenda_lines(walk: Walk) -> list[str]:
     """Each item on one line, with the number by which commands know it."""
     wide = len(str(len(walk["agenda"])))
@@ -118,7 +124,7 @@ def item_lines(walk: Walk, item: Item, selected: int = 1, asked: list[str] | Non
 
 
 def action_lines(item: Item, selected: int = 1) -> list[str]:
-    """What is proposed, each with its number and, where it is no reply, the request that it stands for."""
+    """What is proposed, each with its number and, where it is no reply, what it does."""
     lines: list[str] = []
     for number, action in enumerate(item["framing"]["actions"], 1):
         chosen = number == selected
@@ -126,13 +132,8 @@ def action_lines(item: Item, selected: int = 1) -> list[str]:
         mark = click.style("▸", fg="cyan") if chosen else " "
         lines += [f"  {mark} {number} {click.style(first, bold=chosen or None)}", *(f"      {line}" for line in rest)]
         if item["source"]["kind"] != "escalation":
-            request = f"{action['verb']} {action['path']} {_body(action['body'])}".rstrip()
-            lines.append(click.style(f"      {one_line(request, width() - 6)}", fg="bright_black"))
+            lines.append(click.style(f"      {one_line(effect_of(action), width() - 6)}", fg="bright_black"))
     return lines
-
-
-def _body(body: dict[str, Any]) -> str:
-    return msgspec.json.encode(body).decode() if body else ""
 
 
 def _rule(left: str, right: str) -> str:

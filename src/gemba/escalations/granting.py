@@ -79,7 +79,9 @@ def read_seals(waiting: Sequence[Row[Any]], seen: list[str] | None) -> list[str]
         message = "it is a plan, in which steps can be edited: approve it by one of its requests, with the seals of all"
         raise Invalid(message, code="missing_field", pointer="/seals", allowed="the hashes of its steps, in order")
     if seen is not None and waiting and seen != now:
-        message = "what waits is not what was shown: it was edited meanwhile; read it again"
+        is_plan = any(one.set_id is not None for one in waiting)
+        why = "a step was edited meanwhile, or these are not its seals" if is_plan else "that is not its seal"
+        message = f"what waits is not what was shown: {why}; read it again"
         raise Conflict(message, code="changed_meanwhile", pointer="/seals", found=seen, allowed=now)
     return now
 

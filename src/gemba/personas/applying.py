@@ -38,6 +38,8 @@ from gemba.skills.consult.suggested import SuggestedAction, item_path, refusal
 from gemba.store.database import Transaction
 from gemba.work.item import Cause
 
+_MOST_NAMED = 20  # lines, in a refusal
+
 
 def apply_line(tx: Transaction, body: ApplyLine, *, id: str, idx: str) -> LineApplied:
     row = consults.get_locked(tx, id)
@@ -45,7 +47,7 @@ def apply_line(tx: Transaction, body: ApplyLine, *, id: str, idx: str) -> LineAp
     lines: list[dict[str, Any]] = msgspec.json.decode(row.lines)
     place = _place(idx, len(lines))
     line = lines[place]
-    action = _action_of(line, place)
+    action = _action_of(lines, place)
     # First the place: of two that apply it at once the second waits here, and finds it taken.
     mark = {"id": f"{id}/{place}", "consult_id": id, "idx": place, "at": tx.now, "by": tx.actor, "outcome": ""}
     if not tx.insert_new(consults.applied, [mark], "id"):
@@ -86,9 +88,12 @@ def _place(idx: str, many: int) -> int:
     )
 
 
-def _action_of(line: dict[str, Any], place: int) -> SuggestedAction:
+def _action_of(lines: list[dict[str, Any]], place: int) -> SuggestedAction:
+    line = lines[place]
     if line.get("suggested_action") is None:
-        told = f"line {place} is a {line['type']}, which has no action; allowed: lines with a suggested_action"
+        have = [str(at) for at, each in enumerate(lines) if each.get("suggested_action") is not None]
+        allowed = ", ".join(have[:_MOST_NAMED]) + (" …" if len(have) > _MOST_NAMED else "") if have else "none has one"
+        told = f"line {place} is a {line['type']}, which has no action; lines that have one: {allowed}"
         raise NotApplicable(told, code="line_not_applicable", pointer="/idx", found=line["type"])
     return typed.convert(line["suggested_action"], SuggestedAction)
 

@@ -110,7 +110,9 @@ def _in_a_sentence(persona: Persona, around: Around, concern: Concern | None, mi
     if mine:
         said.append(f"of my triggers {', '.join(dict.fromkeys(each.trigger for each in mine))} fires now")
     if not said:
-        return f"From where {persona.name} stands nothing speaks against going on."
+        looked = f"its purview ({persona.purview.domain}) or its triggers" if persona.purview else "its triggers"
+        by_rule = f"by rule, nothing that is stored of this touches {looked}"
+        return f"{persona.name}: {by_rule}. Nobody with a model looked at it."
     return f"{persona.name}: {', and '.join(said)}."
 
 

@@ -137,7 +137,9 @@ def _with_answerer(surroundings: Mapping[str, Any], made: Prepared) -> Prepared:
                 raise
             reason = error.message
     if not consult_lines.has_advisor(made.skill.id, surroundings):
-        advice = "set agent_type in the request, in the persona's file or under [consults] in .gemba/workspace.toml"
+        advice = (
+            "name one with --agent TYPE, or set agent_type in the persona's file or under [consults] in workspace.toml"
+        )
         return made._replace(trouble=f"{made.skill.name} needs a model, and none is at hand: {reason}; {advice}")
     note = None if name == BUILTIN else f"{reason}; the built-in advisor answered instead"
     return made._replace(note=note)

@@ -1,17 +1,18 @@
-"""Work items as issues of the `bd` tracker, page by page in the order of their ids."""
+"""Work items as issues of the `bd` tracker, page by page in the order of their ids; and what was made from a file."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import Any
 
-from sqlalchemy import Connection, Row, or_, select
+from sqlalchemy import Connection, Row, and_, or_, select
 
 from gemba.store.lists import among
+from gemba.work import history
 from gemba.work.interchange.written import Tie, write_issue
 from gemba.work.item import Relation
 from gemba.work.store import value_of
-from gemba.work.tables import items, relations
+from gemba.work.tables import changes, items, relations
 
 
 def issues_after(connection: Connection, after: str, limit: int) -> tuple[list[dict[str, Any]], str | None]:
@@ -21,6 +22,18 @@ def issues_after(connection: Connection, after: str, limit: int) -> tuple[list[d
     page = found[:limit]
     ties = _ties(connection, [row.id for row in page])
     return [write_issue(_item(row), ties[row.id]) for row in page], page[-1].id if len(found) > limit else None
+
+
+def imported_from(
+    connection: Connection, name: str, after: str, limit: int
+) -> tuple[list[tuple[str, str]], str | None]:
+    """The unfinished items that an import of that name made, each with its title: a page, and where the next starts."""
+    made = and_(changes.c.item_id == items.c.id, changes.c.number == 1, changes.c.kind == history.CREATED)
+    of_name = (changes.c.cause == "import", changes.c.cause_id == name, ~items.c.finished, items.c.id > after)
+    query = select(items.c.id, items.c.title).join(changes, made).where(*of_name).order_by(items.c.id)
+    found = connection.execute(query.limit(limit + 1)).all()
+    page = [(row.id, row.title) for row in found[:limit]]
+    return page, page[-1][0] if len(found) > limit else None
 
 
 def issue_of(connection: Connection, row: Row[Any]) -> dict[str, Any]:

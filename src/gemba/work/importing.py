@@ -25,20 +25,26 @@ from gemba.work.item import FINISHED, Cause, clean_extras
 from gemba.work.items import alone
 from gemba.work.joining import LeftOut, join_new
 from gemba.work.reimporting import Known, Outcome, closed_by_line, import_again, new_apart
+from gemba.work.store import agreed
 from gemba.work.tables import items
 
 MOST_ISSUES = 2_000
+
+Place = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
 class ImportItems(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Issues in the shape of the `bd` tracker, and by issue the dependencies that stand apart from them.
 
-    `name` is where they come from. With `prefer` file a line also wins over what was changed here after it.
+    `name` is where they come from. With `prefer` file a line also wins over what was changed here after it. `places`
+    are those of the issues in what is imported, where they come in another order: what is alike in all else stands
+    here as it stands there.
     """
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
     issues: Annotated[list[dict[str, Any]], msgspec.Meta(max_length=MOST_ISSUES)] = []
     apart: Annotated[dict[str, list[dict[str, Any]]], msgspec.Meta(max_length=MOST_ISSUES)] = {}
+    places: Annotated[list[Place], msgspec.Meta(max_length=MOST_ISSUES)] = []
     prefer: Literal["newer", "file"] = "newer"
 
 
@@ -70,6 +76,14 @@ def import_items(tx: Transaction, body: ImportItems) -> Imported:
 
 def _import(tx: Transaction, body: ImportItems) -> Imported:
     alone(tx)
+    if body.places and len(body.places) != len(body.issues):
+        raise Invalid(
+            f"/places has {len(body.places)} places for {len(body.issues)} issues; allowed: one for each, or none",
+            code="invalid_value",
+            pointer="/places",
+            found=len(body.places),
+            allowed=len(body.issues),
+        )
     tx.cause = Cause("import", body.name)
     outcomes: list[Outcome] = []
     left_out: list[LeftOut] = []
@@ -77,7 +91,7 @@ def _import(tx: Transaction, body: ImportItems) -> Imported:
     here = {one.issue.id for one in read}
     rows = _rows(tx, here | body.apart.keys())
     new = [one for one in read if one.issue.id not in rows]
-    _insert(tx, new, outcomes, left_out)
+    _insert(tx, new, _moments(tx, new, body.places), outcomes, left_out)
     unknown = [word for one in new for word in _unknown_words(one.place, one.issue.id, one.issue.unknown, one.apart)]
     known = [
         Known(one.place, one.issue, body.issues[one.place], rows[one.issue.id], body.apart.get(one.issue.id, []))
@@ -147,7 +161,20 @@ def _read(body: ImportItems, outcomes: list[Outcome]) -> list[_Read]:
     return found
 
 
-def _insert(tx: Transaction, new: Sequence[_Read], outcomes: list[Outcome], left_out: list[LeftOut]) -> None:
+def _moments(tx: Transaction, new: Sequence[_Read], places: Sequence[int]) -> dict[str, int]:
+    """By issue when it counts as made: one after the other as they stand in what is imported, the last one now. So
+    their order is that of their age, which is what is compared wherever work is listed."""
+    wanted = sorted(new, key=lambda one: places[one.place]) if places else new
+    return {one.issue.id: tx.now - after for after, one in enumerate(reversed(wanted))}
+
+
+def _insert(
+    tx: Transaction,
+    new: Sequence[_Read],
+    moments: dict[str, int],
+    outcomes: list[Outcome],
+    left_out: list[LeftOut],
+) -> None:
     if not new:
         return
     joined = join_new(tx.connection, {one.issue.id: [*one.issue.links, *one.apart] for one in new})
@@ -157,7 +184,7 @@ def _insert(tx: Transaction, new: Sequence[_Read], outcomes: list[Outcome], left
         if missing:
             extras[KEPT]["left_out"] = [[each.type, each.depends_on_id] for each in missing]
         values = {**issue.values, "parent": joined.parents.get(issue.id), "extras": extras}
-        given.append(Given(issue.id, values, _past(tx, issue)))
+        given.append(Given(issue.id, values, _past(tx, issue, moments[issue.id])))
         outcomes.append(Outcome(place, issue.id, "created"))
         left_out += missing
     insert_many(tx, given, joined.edges)
@@ -171,13 +198,15 @@ def _kept(issue: Issue, body: ImportItems) -> dict[str, Any]:
     return clean_extras({KEPT: kept}, "what is kept of it")
 
 
-def _past(tx: Transaction, issue: Issue) -> dict[str, Any]:
-    """What it says of its past, whole; what it does not say happened now, by whoever imports it."""
+def _past(tx: Transaction, issue: Issue, made_at: int) -> dict[str, Any]:
+    """What it says of its past, whole; what it does not say happened now, by whoever imports it. Who imports what they
+    or nobody in particular filed agrees to it."""
     own = issue.own
     closed = dict.fromkeys(("closed_at", "closed_by", "close_reason"))
     return {
-        "created_at": own["created_at"] or tx.now,
+        "created_at": own["created_at"] or made_at,
         "created_by": own["created_by"] or tx.actor,
         "updated_at": own["updated_at"] or tx.now,
+        **(agreed(tx) if own["created_by"] in (None, tx.actor) else {}),
         **(closed_by_line(tx, issue) if issue.values["state"] in FINISHED else closed),
     }

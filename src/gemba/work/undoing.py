@@ -50,8 +50,10 @@ def undo_change(tx: Transaction, body: UndoChange, *, id: str) -> WorkItem:
             item=view(tx.connection, row, tx.now),
         )
     if last.of_item is not None:
+        relation = (history.fields(last.after) or history.fields(last.before)).get("relation")
+        what = f" ({relation['source']} {relation['kind']} {relation['target']})" if relation else ""
         raise Conflict(
-            f"the last change of {id} was made at {last.of_item}: undo it there",
+            f"the last change of {id}{what} was made at {last.of_item}: undo it there",
             code="made_elsewhere",
             found=last.of_item,
         )

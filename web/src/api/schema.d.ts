@@ -2401,6 +2401,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/work-items/imported": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an import made that is open */
+        get: operations["imported_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/work-items/ready": {
         parameters: {
             query?: never;
@@ -3745,12 +3762,15 @@ export interface components {
         };
         /**
          * CreateItem
-         * @description A new item, with the relations that it has from the first.
+         * @description A new item, with the relations that it has from the first. `session` is that of the agent that files it: what a
+         *         person files is agreed to by that, and what an agent files is not.
          */
         CreateItem: {
             item: components["schemas"]["NewItem"];
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
+            /** @default null */
+            session?: string | null;
         };
         /**
          * DayTokens
@@ -4433,7 +4453,9 @@ export interface components {
          * ImportItems
          * @description Issues in the shape of the `bd` tracker, and by issue the dependencies that stand apart from them.
          *
-         *         `name` is where they come from. With `prefer` file a line also wins over what was changed here after it.
+         *         `name` is where they come from. With `prefer` file a line also wins over what was changed here after it. `places`
+         *         are those of the issues in what is imported, where they come in another order: what is alike in all else stands
+         *         here as it stands there.
          */
         ImportItems: {
             name: string;
@@ -4443,6 +4465,8 @@ export interface components {
             apart?: {
                 [key: string]: Record<string, never>[];
             };
+            /** @default [] */
+            places?: number[];
             /**
              * @default newer
              * @enum {unknown}
@@ -4460,6 +4484,19 @@ export interface components {
             left_out: components["schemas"]["LeftOut"][];
             /** @default [] */
             unknown_words?: components["schemas"]["UnknownWord"][];
+        };
+        /** ImportedItem */
+        ImportedItem: {
+            id: string;
+            title: string;
+        };
+        /**
+         * ImportedWork
+         * @description Unfinished items that were made by imports of one name; `next_after` is where the next page starts.
+         */
+        ImportedWork: {
+            items: components["schemas"]["ImportedItem"][];
+            next_after: string | null;
         };
         /**
          * Improve
@@ -14092,6 +14129,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Imported"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Failed */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    imported_work: {
+        parameters: {
+            query?: {
+                name?: string;
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedWork"];
                 };
             };
             /** @description Refused */

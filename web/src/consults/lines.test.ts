@@ -47,5 +47,6 @@ test("an action is told in words, and one that is not known as it is", () => {
   assert.equal(told("PATCH", "/api/work-items/g-1", { user_order: 3 }), "g-1: place 3");
   assert.equal(told("PATCH", "/api/work-items/g%2F1", { labels: ["a"], version: 2 }), 'g/1: labels ["a"]');
   assert.equal(told("POST", "/api/work-items", { item: { kind: "milestone", title: "Beta" } }), "New milestone: Beta");
+  assert.equal(told("PATCH", "/api/work-items/g-1", { state: "backlog", ratified: true }), "g-1: state backlog, agreed to");
   assert.equal(told("POST", "/api/elsewhere", {}), "POST /api/elsewhere");
 });

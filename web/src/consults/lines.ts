@@ -48,7 +48,7 @@ export function actionWords({ verb, path, body }: SuggestedAction): string {
   const item = /^\/api\/work-items\/([^/]+)$/.exec(path)?.[1];
   if (verb === "PATCH" && item !== undefined) {
     const changes = Object.entries(fields).filter(([name]) => name !== "version");
-    const said = changes.map(([name, value]) => `${FIELDS[name] ?? name} ${valueOf(value)}`);
+    const said = changes.map(([name, value]) => FLAGS[`${name} ${value}`] ?? `${FIELDS[name] ?? name} ${valueOf(value)}`);
     return `${decoded(item)}: ${said.join(", ")}`;
   }
   if (verb === "POST" && path === "/api/work-items") {
@@ -61,6 +61,12 @@ export function actionWords({ verb, path, body }: SuggestedAction): string {
   }
   return `${verb} ${path}`;
 }
+
+const FLAGS: Readonly<Record<string, string>> = {
+  "ratified true": "agreed to",
+  "ratified false": "not agreed to",
+  "retro done": "looked back at",
+};
 
 const FIELDS: Readonly<Record<string, string>> = {
   user_order: "place",

@@ -5,6 +5,7 @@ import type { AgendaItem, Decide, Escalation, WalkAction } from "../api/types";
 import { EditCommand } from "../approvals/EditCommand";
 import { usePlan } from "../approvals/Plan";
 import { linkToOne } from "../app/routes";
+import { actionWords } from "../consults/lines";
 import { useDraft } from "../inbox/useDraft";
 import { Icon } from "../ui/Icon";
 import { plainText } from "../ui/plain-text";
@@ -196,9 +197,7 @@ function Fields({ action, within, first, onModified, onCancel }: Of<FieldsProps>
   return (
     <form ref={form} className="walk-modify" aria-label="Modify the action" onSubmit={send} onKeyDown={onKeyDown}>
       <p className="card-hint">
-        <code>
-          {action.verb} {plainText(action.path)}
-        </code>
+        {plainText(actionWords(action))}
       </p>
       {json !== null && (
         <FieldRow

@@ -10,7 +10,7 @@ from collections import Counter
 from gemba.collector import Paused
 from gemba.skills.advisor.facts import Facts, gather
 from gemba.skills.advisor.plan import Plan, choose
-from gemba.skills.advisor.wording import group_names, rationale, reasoning
+from gemba.skills.advisor.wording import group_names, named, rationale, reasoning
 from gemba.skills.consult.order_input import EpicOrderInput
 from gemba.skills.consult.order_lines import (
     OrderDeferred,
@@ -150,4 +150,5 @@ def _notes(facts: Facts, plan: Plan) -> str:
     hours = facts.velocity.hours(plan.tokens)
     pace = f", about {hours:,.1f} hours of work at the pace of late" if hours else ""
     groups = len(set(plan.group.values()))
-    return f"Begin with {plan.ranked[0]}. {len(plan.ranked)} epics in {groups} steps, {plan.tokens:,} tokens{pace}."
+    first = named(plan.ranked[0], facts)
+    return f"Begin with {first}. {len(plan.ranked)} epics in {groups} steps, {plan.tokens:,} tokens{pace}."

@@ -20,10 +20,11 @@ class Facts(NamedTuple):
     """Everything that is known, by epic. `order` has every epic that can be ranked, what it depends on before it;
     `knots` are the circles, `deferred` the reasons of what cannot be ranked. `size` is in tokens, the median where
     there is no estimate, and 1 each where there is none at all, so that `unit` is epics then; `path` is the size of the
-    longest chain that begins with an epic.
+    longest chain that begins with an epic; `places` is where each was given.
     """
 
     epics: dict[str, CandidateEpic]
+    places: dict[str, int]
     depends: dict[str, tuple[str, ...]]
     after: dict[str, list[str]]
     order: list[str]
@@ -57,6 +58,7 @@ def gather(given: EpicOrderInput) -> Facts:
             escalations.setdefault(str(each.blocked_epic), []).append(each)
     return Facts(
         epics,
+        {id: place for place, id in enumerate(epics)},
         depends,
         after,
         order,

@@ -20,7 +20,7 @@ USUAL_WORKERS = 5  # where nobody knows how many there are
 _PASSED_OVER = 16
 _STARTED = frozenset({"in_progress", "in progress", "in-progress", "started", "active", "doing", "review", "hooked"})
 
-Key = tuple[int, int, float, int, int, str]
+Key = tuple[int, int, float, int, int, int]
 
 
 class Conflict(NamedTuple):
@@ -47,7 +47,8 @@ def choose(given: EpicOrderInput, facts: Facts, workers: int | None = None) -> P
 
 
 def urgency(id: str, facts: Facts) -> Key:
-    """What comes first, smallest first: what waits for an answer, what the operator wants, what frees the most."""
+    """What comes first, smallest first: what waits for an answer, what the operator wants, what frees the most; of what
+    is alike in all of it, what was given first."""
     epic = facts.epics[id]
     escalated = 2 if id not in facts.escalations else 0 if facts.frees[id] else 1
     wanted = facts.guidance[id].weight if id in facts.guidance else 0
@@ -55,7 +56,7 @@ def urgency(id: str, facts: Facts) -> Key:
     leverage = (0.1 + facts.frees[id]) * (facts.path[id] / max(1, facts.size[id])) ** 0.5
     started = epic.ui_state.strip().lower() in _STARTED
     rank = epic.current_rank if epic.current_rank is not None else 2**53
-    return escalated, -wanted, -leverage, -int(started), rank, id
+    return escalated, -wanted, -leverage, -int(started), rank, facts.places[id]
 
 
 class _Choice:
@@ -69,7 +70,7 @@ class _Choice:
         self.used = given.tokens_used
         self.ready: list[tuple[Key, str]] = []
         self.missing = {id: len(facts.depends[id]) for id in facts.order}
-        self.running: list[tuple[int, str]] = []  # by when it ends
+        self.running: list[tuple[int, int, str]] = []  # by when it ends
         self.paths = PathIndex()  # of what is running, and of some that ended since
         self.now = 0
 
@@ -112,12 +113,12 @@ class _Choice:
             self.paths.add(glob, id)
         self.plan.ranked.append(id)
         self.used += self.facts.epics[id].tokens
-        heappush(self.running, (self.now + self.facts.size[id], id))
+        heappush(self.running, (self.now + self.facts.size[id], self.facts.places[id], id))
 
     def _end_one(self) -> None:
         if not self.running:
             return
-        self.now, id = heappop(self.running)
+        self.now, _, id = heappop(self.running)
         for each in self.facts.after[id]:
             if each in self.missing:
                 self.missing[each] -= 1
@@ -129,7 +130,7 @@ class _Choice:
         found = self._shared(id, self.paths)
         if found is None:
             return False
-        running = {other for _, other in self.running}
+        running = {other for _, _, other in self.running}
         if found.first in running:
             return True
         self.paths = PathIndex()

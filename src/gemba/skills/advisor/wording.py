@@ -9,6 +9,7 @@ from gemba.skills.advisor.facts import Facts
 from gemba.skills.advisor.plan import Plan
 from gemba.skills.advisor.velocity import ENOUGH
 from gemba.skills.consult.order_input import EpicOrderInput, OpenEscalation
+from gemba.text import one_line
 
 _LONGEST = 80
 _DAYS_FROM = 48  # hours
@@ -34,6 +35,12 @@ def group_names(facts: Facts, plan: Plan) -> dict[str, str]:
     return {id: names[number] for id, number in plan.group.items() if number in names}
 
 
+def named(id: str, facts: Facts) -> str:
+    """An epic by its id and what it is called."""
+    title = one_line(facts.epics[id].title, _LONGEST)
+    return f"{id} ({title})" if title else id
+
+
 def rationale(id: str, given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
     said = [*_waiting(id, given, facts), *_place(id, facts), *_cost(id, facts), *_wanted(id, facts)]
     sure = plan.confidence[id]
@@ -55,7 +62,7 @@ def reasoning(given: EpicOrderInput, facts: Facts, plan: Plan) -> str:
     ]
     if facts.order:
         head = max(facts.order, key=lambda id: (facts.path[id], id))
-        said.append(f"The longest chain begins with {head} and has {_length(head, facts)}.")
+        said.append(f"The longest chain begins with {named(head, facts)} and has {_length(head, facts)}.")
     if facts.escalations:
         waiting = len(facts.escalations)
         said.append(f"{_many(waiting, 'candidate')} wait{'s' * (waiting == 1)} for the answer to an escalation.")

@@ -1,13 +1,15 @@
 """The order in which issues are imported, and the pieces: what an issue waits for, or is a part of, comes before it.
 
 So a piece decides what of it is ready without those after it, and a relation that binds never has to wait for another
-piece. Only what lies on a circle, or behind one, is left in the order of the file. No I/O.
+piece. Otherwise it is the order of the file, and what lies on a circle, or behind one, is left in that at the end. Each
+issue goes with its place in the file, which orders what else is alike. No I/O.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 import msgspec
@@ -18,14 +20,15 @@ from gemba.work.item import BINDING
 
 
 class Piece(NamedTuple):
-    """What goes into one transaction."""
+    """What goes into one transaction; `places` are those of the issues in all that is brought."""
 
     issues: list[Found]
     apart: dict[str, list[dict[str, Any]]]
+    places: list[int]
 
 
 def in_order(found: Sequence[Found]) -> list[Found]:
-    """Linear: whoever depends on nothing that is still to come goes first, in the order of the file."""
+    """The first in the file of those that depend on nothing that is still to come, again and again."""
     by_id = {each.issue.id: each for each in found}
     waiting: dict[str, int] = dict.fromkeys(by_id, 0)
     onward: dict[str, list[str]] = defaultdict(list)
@@ -34,22 +37,25 @@ def in_order(found: Sequence[Found]) -> list[Found]:
             if other in by_id and other != each.issue.id:
                 onward[other].append(each.issue.id)
                 waiting[each.issue.id] += 1
-    free = deque(id for id, many in waiting.items() if not many)
+    places = {id: place for place, id in enumerate(by_id)}
+    ids = list(by_id)
+    free = [places[id] for id, many in waiting.items() if not many]
+    heapify(free)
     placed: dict[str, Found] = {}
     while free:
-        id = free.popleft()
+        id = ids[heappop(free)]
         placed[id] = by_id[id]
         for following in onward[id]:
             waiting[following] -= 1
             if not waiting[following]:
-                free.append(following)
+                heappush(free, places[following])
     return [*placed.values(), *(each for each in found if each.issue.id not in placed)]
 
 
 def pieces(work: Work, most: int, most_bytes: int) -> Iterator[Piece]:
     """The work in pieces of so many issues and so many bytes, as JSON; one that is larger alone is a piece alone."""
-    piece, size = Piece([], {}), 0
-    known = {each.issue.id for each in work.issues}
+    piece, size = Piece([], {}, []), 0
+    known = {each.issue.id: place for place, each in enumerate(work.issues)}
     parts: Iterable[tuple[Found | None, str]] = (
         *((each, each.issue.id) for each in in_order(work.issues)),
         *((None, id) for id in work.apart if id not in known),
@@ -62,10 +68,11 @@ def pieces(work: Work, most: int, most_bytes: int) -> Iterator[Piece]:
             size + bytes_ > most_bytes or len(piece.issues) + len(piece.apart) >= most
         ):
             yield piece
-            piece, size = Piece([], {}), 0
+            piece, size = Piece([], {}, []), 0
         size += bytes_ + 1
         if found is not None:
             piece.issues.append(found)
+            piece.places.append(known[id])
         if apart:
             piece.apart[id] = apart
     if piece.issues or piece.apart:

@@ -32,6 +32,7 @@ _NAMES = {
     "parent_id": "parent",
 }
 _LISTS = ("labels", "blocked_by")
+_MARKS = {";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _BD_WORDS = ("open", "in_progress", "hooked", "closed", "blocked", "deferred", "pinned", "tombstone")
 _LONGEST_CELL = 1_000_000
 
@@ -68,8 +69,10 @@ def _columns(file: str, header: list[str]) -> list[str]:
     columns = [_NAMES.get(name, name) for name in names]
     if "title" not in columns:
         found = ", ".join(name for name in names if name)[:200] or "nothing"
+        mark = next((each for each in (";", "\t", "|") if len(names) == 1 and each in header[0]), None)
+        apart = f"; a comma stands between columns here, not {_MARKS[mark]}" if mark else ""
         raise Invalid(
-            f"{file}:1: the first row names the columns, and one of them is title; found: {found}",
+            f"{file}:1: the first row names the columns, and one of them is title; found: {found}{apart}",
             code="no_title_column",
             found=found,
             allowed="title, and any of id, description, status, priority, type, labels, assignee, parent, blocked_by",
