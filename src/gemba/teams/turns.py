@@ -17,19 +17,19 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, select
 
-from gemba import git
 from gemba.action import Nothing
 from gemba.escalations.escalation import Delivery
 from gemba.escalations.store import escalations, get_locked, set_delivery
 from gemba.handoff import dispatches, dispatching, envelope_files, handoffs
 from gemba.handoff.dispatching import NewDispatch
 from gemba.handoff.envelope import render
-from gemba.handoff.snapshot import Snapshot, take_snapshot
+from gemba.handoff.snapshot import Snapshot, snapshot_together
 from gemba.sessions import inputs, starting
 from gemba.sessions import runs as session_runs
 from gemba.sessions.agents.agent import Agent
 from gemba.sessions.starting import NewSession
 from gemba.sessions.worktrees import worktree
+from gemba.sessions.worktrees.state import commits
 from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, command_tasks, prompts, store
 from gemba.teams.artifacts import lay_down
@@ -152,7 +152,7 @@ class Turns:
             told = prompts.told(run, row, role, notes, answered) if not goes_on or living is None else since.words
         dispatch = None if goes_on else self._dispatch(run, row, role, agent, folder, loaded)
         session = None if living is not None else self._session(run, row, agent, told, read)
-        before = None if run.branch is None or goes_on else take_snapshot(self._workspace)
+        before = None if run.branch is None or goes_on else snapshot_together(self._workspace)
         turn = Turn(dispatch, session, living, told, loaded, agent, before, tuple(each.id for each in since.answers))
         self._database.change(partial(self._begin, row=row, event=event, turn=turn))
 
@@ -160,9 +160,8 @@ class Turns:
         """The task's own worktree, from what it left before or from where the team is."""
         base = row.commit_hash
         if base is None and run.branch is not None:
-            base = (
-                git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
-            )
+            branch = f"refs/heads/{run.branch}"
+            base = commits(self._workspace, branch).get(branch, run.base)
         made = worktree.make(self._workspace, tree, self._lives, base=base, into=run.branch)
         prepare_artifacts(made)
         return made.folder
