@@ -164,7 +164,7 @@ class App:
         }
         database.surroundings.update(work_prefix=workspace.work_prefix(settings), personas=self.personas, **guards)
         database.surroundings.update(consults=settings.consults, teams=settings.teams, actions=ACTIONS)
-        take_in = lambda: self.ingest.drain()  # noqa: E731 - a test may put another one in its place
+        take_in = lambda *session_ids: self.ingest.drain(*session_ids)  # noqa: E731 - a test may put another one in its place
         others = (budget_holds(settings.caps),)
         self.rounds = Rounds(database, workspace, home, self.origin, settings.auto, take_in, others)
         database.surroundings["things"] = read_task

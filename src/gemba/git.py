@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from gemba import shell
+from gemba import git_folder, shell
 from gemba.errors import Unusable
 
 # A repository's own configuration can name programs for git to run, and an agent can write that configuration. What we
@@ -36,6 +36,10 @@ _MOST_NAMED = 200  # paths in the arguments of one git
 # configuration of ours, which overrules the repository's, and is empty is not run.
 _NO_FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _NAME_IN_PATHSPEC = re.compile("[-_A-Za-z0-9]+")
+# The names of settings are remembered for as long as the files that have them are the same; for so many seconds at
+# most, since an administrator's file may lie where only git finds it.
+_REMEMBERED_SECONDS = 60.0
+_MOST_REMEMBERED = 64
 _COUNTED = {"file": re.compile(r"(\d+) files? "), "+": re.compile(r"(\d+) ins"), "-": re.compile(r"(\d+) del")}
 
 
@@ -91,7 +95,7 @@ def run(
     surroundings = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     return shell.run(
         [*_GIT, *arguments],
-        cwd=Path(folder),
+        cwd=folder,
         env={**surroundings, **_ALONE, **ours, **(env or {})},
         timeout=seconds,
         limit=_MOST_PRINTED,
@@ -157,14 +161,16 @@ def is_in_none(folder: str) -> bool:
     if not folder:
         return False
     place = os.path.realpath(folder)
-    above = itertools.accumulate(Path(place).parts, lambda way, name: f"{way.rstrip('/')}/{name}")
+    above = itertools.accumulate(place.split("/"), lambda way, name: f"{way.rstrip('/')}/{name}")
     return not any(os.path.lexists(f"{each}/{name}") for each in above for name in (".git", "HEAD"))
 
 
 def shared_folder(folder: str) -> str | None:
     """The folder that a repository and all its worktrees have in common; None where there is no repository."""
+    if (found := git_folder.at_top(folder)) is not None:
+        return found.shared
     told = _ask(folder, "rev-parse", "--git-common-dir", errors="surrogateescape")
-    return None if told is None else str(Path(folder, told.removesuffix("\n")).resolve())
+    return None if told is None else os.path.realpath(os.path.join(folder, told.removesuffix("\n")))
 
 
 def remotes(folder: str) -> list[str]:
@@ -177,14 +183,24 @@ def unpushed(folder: str, tree: Tree) -> int | None:
     """How many commits no remote has; None when there is no remote to compare with."""
     if tree.ahead is not None:
         return tree.ahead
-    if tree.commit is None or not _ask(folder, "for-each-ref", "--count=1", "refs/remotes"):
+    if tree.commit is None or has_no_remote(folder):
+        return None
+    if not _ask(folder, "for-each-ref", "--count=1", "refs/remotes"):
         return None
     told = _ask(folder, "rev-list", "--count", tree.commit, "--not", "--remotes", "--")
     return None if told is None else int(told)
 
 
+def has_no_remote(folder: str) -> bool:
+    """Whether certainly nothing was ever fetched from or pushed to another repository."""
+    found = git_folder.at_top(folder)
+    return found is not None and git_folder.has_none(found, "refs/remotes")
+
+
 def prefix_of(folder: str) -> str | None:
     """What git puts before every path of a folder; None when the folder is in no repository that cares for it."""
+    if git_folder.at_top(folder) is not None:
+        return ""
     told = _ask(folder, "rev-parse", "--show-prefix", errors="surrogateescape")
     prefix = None if told is None else told.removesuffix("\n")
     ignored = prefix and _ask(folder, "check-ignore", "--quiet", ".") is not None
@@ -193,10 +209,29 @@ def prefix_of(folder: str) -> str | None:
 
 def filters(folder: str) -> list[str] | None:
     """The names of the filters that a repository, or its user, has configured."""
-    keys = _list(folder, "config", "-z", "--name-only", "--list")
+    keys = setting_names(folder)
     if keys is None:
         return None
     return sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys if key.startswith("filter.")})
+
+
+def setting_names(folder: str) -> frozenset[str] | None:
+    """The names of all settings that hold in a folder, the user's and the machine's among them."""
+    found = git_folder.at_top(folder)
+    stamp = None if found is None else git_folder.settings_stamp(found)
+    if stamp is not None and (known := _remembered.get(stamp)) and time.monotonic() < known[0]:
+        return known[1]
+    told = _list(folder, "config", "-z", "--name-only", "--list")
+    names = None if told is None else frozenset(told)
+    # What a file includes may depend on anything, a branch's name among it.
+    if stamp is not None and names is not None and not any(name.startswith("include") for name in names):
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        _remembered[stamp] = time.monotonic() + _REMEMBERED_SECONDS, names
+    return names
+
+
+_remembered: dict[git_folder.Stamp, tuple[float, frozenset[str]]] = {}
 
 
 def filtered_files(folder: str) -> list[str] | None:

@@ -13,10 +13,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from gemba.errors import Unusable
+
+if TYPE_CHECKING:
+    from pathlib import Path  # agents of ours load this file, and would pay for it
 
 _CHUNK = 65536
 _PIPE = 1 << 20  # bytes that a pipe can hold at most, unless an administrator allows more
@@ -34,7 +36,7 @@ class Result(NamedTuple):
 def run(
     command: Sequence[str],
     *,
-    cwd: Path | None = None,
+    cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float = 10.0,
     limit: int = 1_000_000,

@@ -371,7 +371,7 @@ def around_teams(doom: Doom) -> None:
 
         setattr(owner, name, observed)
 
-    put(Turns, "_folder", behind="worktree made")
+    put(Turns, "_worktree", behind="worktree made")
     put(Turns, "_start", behind="turn begun")
     put(Verifying, "_judge", behind="work judged")
     put(BringingIn, "_merge_and", behind="task ended")

@@ -54,10 +54,11 @@ class Table:
     def __init__(self) -> None:
         self.troubles: list[BaseException] = []
         self.said = 0
+        self.tidying = threading.Lock()
 
     @property
     def flows(self) -> Mapping[str, FlowFunction]:
-        return {"work": self.work, "wait": self.wait, "follow": self.follow}
+        return {"work": self.work, "wait": self.wait, "follow": self.follow, "tidy": self.tidy}
 
     async def work(self, flow: Flow, ref: str) -> None:
         await flow.change(note, ref, "begun")
@@ -73,6 +74,16 @@ class Table:
     async def follow(self, flow: Flow, ref: str, since: int = 0, due: int | None = None) -> None:
         said = await flow.follow(ref, is_let_go, self.say, ref, since=since, due=due)
         await flow.change(note, ref, said)
+
+    async def tidy(self, flow: Flow, ref: str) -> None:
+        await flow.change(note, ref, await flow.tidy(self.tidied, ref))
+
+    def tidied(self, _ref: str) -> str:
+        alone = self.tidying.acquire(blocking=False)
+        time.sleep(0.05)
+        if alone:
+            self.tidying.release()
+        return "alone" if alone else "beside another"
 
     def say(self, _ref: str, in_time: bool) -> str:
         self.said += 1
@@ -193,6 +204,41 @@ def test_what_was_wanted_in_a_transaction_that_failed_never_runs(bench: Bench) -
         bench.until(lambda: bench.words("b") and not bench.rows())
 
     assert (bench.words("a"), bench.words("b")) == ([], ["begun", "done"])
+
+
+def test_one_that_rests_runs_when_it_is_due_and_keeps_no_other_waiting(bench: Bench) -> None:
+    with bench.running():
+        bench.want("work", "first")  # what is there when an engine starts is begun then
+        bench.until(lambda: bench.words("first"))
+        with bench.database.transaction() as tx:
+            wanted.want(tx, "work", [Call("work/a", {"ref": "a"})], rest=clock.SECOND)
+            wanted.want(tx, "work", [Call("work/long", {"ref": "long"})], rest=wanted.LONGEST_REST)
+            due = tx.now + clock.SECOND
+            tx.emit(Draft("turn_ended", {}))
+        bench.want("work", "b")
+        bench.until(lambda: bench.words("b"))
+        bench.until(lambda: bench.words("a"))
+        began = clock.now()
+
+    assert began >= due
+    assert bench.words("long") == []
+
+
+def test_one_that_would_rest_for_longer_than_any_does_runs_at_once(bench: Bench) -> None:
+    with bench.database.transaction() as tx:  # as after a clock that was ahead
+        wanted.want(tx, "work", [Call("work/a", {"ref": "a"})], rest=2 * wanted.LONGEST_REST)
+
+    with bench.running():
+        bench.until(lambda: bench.words("a"))
+
+
+def test_what_nobody_waits_for_is_done_one_after_the_other(bench: Bench) -> None:
+    refs = ("a", "b", "c", "d")
+    with bench.running():
+        bench.want("tidy", *refs)
+        bench.until(lambda: all(map(bench.words, refs)))
+
+    assert [bench.words(ref) for ref in refs] == [["alone"]] * 4
 
 
 @pytest.mark.long

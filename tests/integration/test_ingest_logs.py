@@ -439,3 +439,13 @@ def test_a_frame_of_no_workspace_is_shown_by_the_doctor(
     check = logs.check("strays")
     assert check.status == "warn"
     assert check.detail.startswith("3 frames belong to no workspace")
+
+
+def test_the_logs_of_one_session_are_taken_in_alone_and_the_others_are_not_forgotten(logs: Logs) -> None:
+    logs.take(logs.ask("Before?"))
+    logs.write(logs.ask("Of another?", session_id="other"), log="other.jsonl")
+    logs.write(logs.ask("Of this one?"))
+
+    assert logs.app.ingest.drain("s") == 1
+    assert logs.app.ingest.drain("s", "nobody") == 0
+    assert logs.app.ingest.drain() == 1

@@ -39,8 +39,7 @@ from pathlib import Path
 from gemba.sessions.worktrees.place import find_repository
 from gemba.sessions.worktrees import steps
 repository = find_repository(Path(sys.argv[1]))
-with steps.begun(repository, sys.argv[2]) as site:
-    site.base = steps.Base(sys.argv[4], sys.argv[5], True)
+with steps.begun(repository.ground, sys.argv[2], steps.Base(sys.argv[4], sys.argv[5], True)) as site:
     for step in steps.MAKING[: int(sys.argv[3])]:
         step(site)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -24,7 +24,7 @@ from pathlib import Path
 from gemba.sessions.worktrees.place import find_repository
 from gemba.sessions.worktrees import steps
 repository = find_repository(Path(sys.argv[1]))
-with steps.begun(repository, sys.argv[2]) as site:
+with steps.begun(repository.ground, sys.argv[2], steps.Base(repository.head, repository.branch)) as site:
     for step in getattr(steps, sys.argv[3])[: int(sys.argv[4])]:
         step(site)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -9,7 +9,7 @@ goes wrong, the handoff is not accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,11 +52,12 @@ class Elsewhere(Exception):
 class HandoffFlows:
     """The flow of the handoffs of one workspace. `root` has the rules that class commands.
 
-    `take_in` takes in every frame that lies in a log: an agent that hands over at once was recorded a moment before.
+    `take_in` takes in every frame that lies in the logs of some sessions: an agent that hands over at once was recorded
+    a moment before.
     """
 
     def __init__(
-        self, database: Database, origin: str, root: Path, take_in: Callable[[], object] = lambda: None
+        self, database: Database, origin: str, root: Path, take_in: Callable[..., object] = lambda *_: None
     ) -> None:
         self._database = database
         self._origin = origin
@@ -85,13 +86,15 @@ class HandoffFlows:
             return {"checks": [], "trouble": f"it could not be checked: {error.__class__.__name__}"}
 
     def _checks(self, id: str) -> list[Check]:
-        self._take_in()
         with self._database.read() as connection:
             row = handoffs.get(connection, id)
             dispatch = dispatches.get(connection, row.dispatch_id)
             if dispatch.origin != self._origin:
                 raise Elsewhere(f"handoff {id} can only be checked in the home that dispatched the work")
-            uses = _tool_uses(connection, row, dispatch)
+            sessions = sorted(_sessions(connection, row, dispatch))
+        self._take_in(*sessions)  # theirs alone: a home may have the logs of hundreds
+        with self._database.read() as connection:
+            uses = _tool_uses(connection, sessions, dispatch)
         envelope, policy = handoffs.document_of(row) or {}, dispatches.policy_of(dispatch)
         may_run = allowed_by(policy, envelope, workspace_rules(self._root))
         snapshot = dispatches.snapshot_of(dispatch)
@@ -126,12 +129,8 @@ def _waits(connection: Connection, id: str, since: int) -> bool:
     return is_waiting(handoffs.find(connection, id), since)
 
 
-def _tool_uses(connection: Connection, row: Row[Any], dispatch: Row[Any]) -> list[ToolUse] | None:
-    """What clients recorded since the dispatch of the sessions that worked on it; None when they record nothing.
-
-    One that takes the work on from another has a session of its own.
-    """
-    sessions = sorted(_sessions(connection, row, dispatch))
+def _tool_uses(connection: Connection, sessions: Sequence[str], dispatch: Row[Any]) -> list[ToolUse] | None:
+    """What clients recorded since the dispatch of the sessions that worked on it; None when they record nothing."""
     recorded = {
         event.id: tool_use_of(msgspec.json.decode(event.payload))
         for session_id in sessions
@@ -143,6 +142,7 @@ def _tool_uses(connection: Connection, row: Row[Any], dispatch: Row[Any]) -> lis
 
 
 def _sessions(connection: Connection, row: Row[Any], dispatch: Row[Any]) -> set[str]:
+    """Those that worked on a dispatch: one that takes the work on from another has a session of its own."""
     of_dispatch = select(handoffs.handoffs.c.session_id).where(handoffs.handoffs.c.dispatch_id == dispatch.id)
     spoke = connection.execute(of_dispatch.distinct()).scalars()
     return {one for one in (*spoke, row.session_id, dispatch.session_id) if one is not None}

@@ -66,10 +66,11 @@ log = structlog.get_logger("gemba.flows")
 class Flow:
     """What a flow may do. Every method is one step of its run, remembered under its place in the flow."""
 
-    def __init__(self, database: Database, waits: Waits, effects: Executor) -> None:
+    def __init__(self, database: Database, waits: Waits, effects: Executor, tidying: Executor) -> None:
         self._database = database
         self._waits = waits
         self._effects = effects
+        self._tidying = tidying
         self._began: dict[int, int] = {}
 
     async def change(self, verb: Callable[..., T], *args: Any) -> T:
@@ -93,6 +94,10 @@ class Flow:
     async def call(self, effect: Callable[..., T], *args: Any) -> T:
         """A blocking effect outside of the database; it knows itself how to be safe to repeat."""
         return await steps.in_thread(effect.__name__, lambda: effect(*args), self._effects)
+
+    async def tidy(self, effect: Callable[..., T], *args: Any) -> T:
+        """The same for what nobody waits for: one after the other, so that it takes little from what somebody does."""
+        return await steps.in_thread(effect.__name__, lambda: effect(*args), self._tidying)
 
     async def until(
         self,
@@ -203,6 +208,7 @@ class Engine:
         self._workflow: FlowFunction = self._run
         # Of their own: a check that takes minutes keeps no request and no heartbeat waiting.
         self._effects = ThreadPoolExecutor(_EFFECTS_AT_ONCE, "effects")
+        self._tidying = ThreadPoolExecutor(1, "tidying")
         self._alive: dict[str, asyncio.Task[Any]] = {}
         self._ending = False
         self._lost: set[str] = set()
@@ -227,7 +233,8 @@ class Engine:
                     yield
                 finally:
                     self._ending = True
-                    self._effects.shutdown(wait=False, cancel_futures=True)
+                    for threads in (self._effects, self._tidying):
+                        threads.shutdown(wait=False, cancel_futures=True)
                     runs = list(self._alive.values())
                     for task in (*tasks, *runs):
                         task.cancel()
@@ -253,7 +260,7 @@ class Engine:
             if not await self._is_to_run(id, number):
                 return
             try:
-                flow = Flow(self._database, self.waits, self._effects)
+                flow = Flow(self._database, self.waits, self._effects, self._tidying)
                 await self._flows[name](flow, **args)
                 await flow.change(wanted.finish, id)
             except Exception as error:
@@ -286,27 +293,26 @@ class Engine:
         await self._begin_missing()
         while not hub.closed:
             seen = hub.last
-            waiting, taken = await patiently(self._take, "flows")
+            due, taken, next_at = await patiently(self._take, "flows")
             for flow in taken:
                 await self._begin(flow, taken=True)
-            if taken and len(waiting) == wanted.PAGE:
+            if taken and due == wanted.PAGE:
                 continue  # there may be more
-            due = _due(waiting)
-            resting = [flow for flow in waiting if flow not in due]
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_rest(resting)):
+                async with asyncio.timeout(None if next_at is None else _seconds_to(next_at)):
                     await hub.wait_for(seen, self._news)
 
-    def _take(self) -> tuple[list[Wanted], list[Wanted]]:
-        """What waits to be started, and what of it is ours to start: a crash after this leaves it without a run, which
-        is begun when that is found missing."""
+    def _take(self) -> tuple[int, list[Wanted], int | None]:
+        """How many are to be started now, those of them that are ours to start, and when the next is due. A crash after
+        this leaves what was taken without a run, which is begun when that is found missing."""
         with self._database.read() as connection:
-            waiting = wanted.to_start(connection, self._origin)
-        if not (due := _due(waiting)):
-            return waiting, []
+            due = wanted.to_start(connection, self._origin)
+            next_at = wanted.next_to_start(connection, self._origin)
+        if not due:
+            return 0, [], next_at
         with self._database.transaction() as tx:
             mine = wanted.mark_started(tx, [flow.id for flow in due])
-        return waiting, [flow for flow in due if flow.id in mine]
+        return len(due), [flow for flow in due if flow.id in mine], next_at
 
     async def _begin_missing(self) -> None:
         """What is wanted and has no run: the engine's tables were lost, or a process died before it began one anew."""
@@ -397,15 +403,8 @@ class Engine:
         return await change_patiently(self._database, verb, "flows")
 
 
-def _due(waiting: Sequence[Wanted]) -> list[Wanted]:
-    """One that would rest for longer than any was wanted before somebody set the clock back."""
-    now = clock.now()
-    return [flow for flow in waiting if not now < flow.at <= now + wanted.LONGEST_REST]
-
-
-def _rest(waiting: Sequence[Wanted]) -> float | None:
-    """Seconds until the first of them is due."""
-    return max(0.0, (waiting[0].at - clock.now()) / clock.SECOND) if waiting else None
+def _seconds_to(moment: int) -> float:
+    return max(0.0, (moment - clock.now()) / clock.SECOND)
 
 
 async def _persevere(work: Callable[[], Awaitable[None]]) -> None:

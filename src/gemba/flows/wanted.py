@@ -116,9 +116,20 @@ def is_resting(connection: Connection, id: str) -> bool:
 
 
 def to_start(connection: Connection, origin: str) -> list[Wanted]:
-    """The first of those that nobody has started and that this origin can run; some may rest."""
-    query = select(flows).where(~flows.c.started, _can_run(origin)).order_by(flows.c.at, flows.c.id).limit(PAGE)
-    return [_wanted(row) for row in connection.execute(query)]
+    """The first of those that nobody has started, that this origin can run and that do not rest. One that would rest
+    for longer than any does was wanted before somebody set the clock back."""
+    return [_wanted(row) for row in connection.execute(_to_start, _at_present(origin))]
+
+
+def next_to_start(connection: Connection, origin: str) -> int | None:
+    """When the first of those that rest is due. There may be hundreds, which nobody need read."""
+    at: int | None = connection.execute(_next_to_start, _at_present(origin)).scalar()
+    return at
+
+
+def _at_present(origin: str) -> dict[str, Any]:
+    now = clock.now()
+    return {"origin": origin, "now": now, "longest": now + LONGEST_REST}
 
 
 def unfinished(connection: Connection, origin: str) -> list[Wanted]:
@@ -177,6 +188,17 @@ def counts(connection: Connection) -> dict[str, int]:
 
 def _can_run(origin: str) -> ColumnElement[bool]:
     return or_(flows.c.origin.is_(None), flows.c.origin == origin)
+
+
+_now, _longest = (bindparam(name, type_=BigInteger) for name in ("now", "longest"))
+_mine = (~flows.c.started, or_(flows.c.origin.is_(None), flows.c.origin == bindparam("origin", type_=Text)))
+_to_start = (
+    select(flows)
+    .where(*_mine, or_(flows.c.at <= _now, flows.c.at > _longest))
+    .order_by(flows.c.at, flows.c.id)
+    .limit(PAGE)
+)
+_next_to_start = select(func.min(flows.c.at)).where(*_mine, flows.c.at > _now, flows.c.at <= _longest)
 
 
 def _wanted(row: Row[Any]) -> Wanted:

@@ -22,6 +22,7 @@ import msgspec
 from gemba import git
 from gemba.store import open_files
 from gemba.text import storable
+from gemba.together import Together
 
 MOST_FILES = 5_000  # of one snapshot
 MOST_ENTRIES = 50_000  # files and folders that are looked at for it, where there is no repository
@@ -129,6 +130,15 @@ def take_snapshot(folder: str | Path) -> Snapshot:
     )
 
 
+_together = Together(take_snapshot)
+
+
+def snapshot_together(folder: str | Path) -> Snapshot:
+    """The same for a folder that many look at, as a workspace in which a crowd of tasks begins: those who look at the
+    same moment share one that was begun after each of them asked."""
+    return _together.get(str(folder))
+
+
 def key_of(path: str) -> str:
     """A path as a snapshot names it: a name that is no UTF-8 is spelled out, since nothing stores such a text."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -215,6 +225,8 @@ def _passed_over_before(folder: str, snapshot: Snapshot, paths: Sequence[str]) -
 
 
 def _committed_before(folder: str, snapshot: Snapshot, paths: Sequence[str]) -> dict[str, Before]:
+    if not paths:
+        return {}
     blobs = {} if snapshot.commit is None else git.committed_files(folder, snapshot.commit, paths)
     listed = git.listed_files(folder, paths)
     if blobs is None or listed is None:

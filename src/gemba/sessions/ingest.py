@@ -21,6 +21,7 @@ import structlog
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionLeft
 
+from gemba import wire
 from gemba.errors import Unusable
 from gemba.event import Draft
 from gemba.sessions import store
@@ -106,13 +107,25 @@ class Ingest:
                 log.warning("frames wait in their logs: the database refuses them", reason=reason)
             self.trouble = reason
 
-    def drain(self) -> int:
-        """Take in everything that is new now; how many frames that was."""
-        taken = 0
+    def drain(self, *session_ids: str) -> int:
+        """Take in everything that is new now, of these sessions or of all; how many frames that was."""
         with self._alone:
-            self._pending = self._every_log()
-            while self._pending:
-                taken += self.take_batch()
+            if not session_ids:
+                self._pending = self._every_log()
+                return self._take_pending()
+            later, self._pending = self._pending, self._logs_of(session_ids)
+            try:
+                taken = self._take_pending()
+            except BaseException:
+                self._pending = None  # how far it came nobody knows: every log is looked at again
+                raise
+            self._pending = later
+            return taken
+
+    def _take_pending(self) -> int:
+        taken = 0
+        while self._pending:
+            taken += self.take_batch()
         return taken
 
     def take_batch(self) -> int:
@@ -144,6 +157,10 @@ class Ingest:
         present = _names(self._folder) or set()
         self.closed_logs = {name: reason for name, reason in self.closed_logs.items() if name in present}
         return _add({}, present)
+
+    def _logs_of(self, session_ids: Iterable[str]) -> Pending:
+        stems = {wire.safe_id(id) for id in session_ids}
+        return _add({}, (name for name in _names(self._folder) or () if _stem(name) in stems))
 
     def _read_batch(self, pending: Pending) -> dict[str, Chunk | None]:
         """The next lines of some logs, up to a batch's size; a log that is gone, or cannot be read, has None."""

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    bindparam,
     case,
     func,
     insert,
@@ -125,13 +126,20 @@ ACTIONS = (
 def on_hand(connection: Connection, origin: str, workspace: str) -> Sequence[Row[Any]]:
     """What waits, or is being typed, for the agents that run here, the eldest first; each with its agent, and with the
     dialogs that its session has open."""
-    query = (
-        select(inputs, sessions.c.prompts, runs.runs.c.agent)
-        .join(runs.runs, runs.runs.c.session_id == inputs.c.session_id)
-        .join(sessions, sessions.c.id == inputs.c.session_id)
-        .where(*runs.running_here(origin, workspace), inputs.c.state.in_((InputState.WAITING, InputState.TYPING)))
+    return connection.execute(_on_hand, {"origin": origin, "workspace": workspace}).all()
+
+
+# Made once: it is asked after every move of a session, and takes longer to make than to run.
+_on_hand = (
+    select(inputs, sessions.c.prompts, runs.runs.c.agent)
+    .join(runs.runs, runs.runs.c.session_id == inputs.c.session_id)
+    .join(sessions, sessions.c.id == inputs.c.session_id)
+    .where(
+        *runs.running_here(bindparam("origin"), bindparam("workspace")),
+        inputs.c.state.in_((InputState.WAITING, InputState.TYPING)),
     )
-    return connection.execute(query.order_by(inputs.c.at, inputs.c.id)).all()
+    .order_by(inputs.c.at, inputs.c.id)
+)
 
 
 def next_of(waiting: Sequence[Row[Any]]) -> list[Row[Any]]:

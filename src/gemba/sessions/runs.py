@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     Boolean,
     Column,
     ColumnElement,
@@ -74,6 +75,7 @@ runs = Table(
 )
 
 _agent = typed.decoder(Agent)
+_Text = str | BindParameter[str]
 
 
 def agent_of(row: Row[Any]) -> Agent:
@@ -105,12 +107,12 @@ def living(connection: Connection, run_ids: Sequence[str]) -> set[str]:
     return set(connection.execute(select(runs.c.run_id).where(*mine)).scalars())
 
 
-def running_here(origin: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
+def running_here(origin: _Text, workspace: _Text) -> tuple[ColumnElement[bool], ...]:
     """Of a row: its agent was seen to run, and is not to stop."""
     return (*_kept(origin, workspace), runs.c.wanted, runs.c.started_at.is_not(None))
 
 
-def _kept(origin: str, workspace: str) -> tuple[ColumnElement[bool], ...]:
+def _kept(origin: _Text, workspace: _Text) -> tuple[ColumnElement[bool], ...]:
     return runs.c.origin == origin, runs.c.workspace == workspace, runs.c.ended_at.is_(None)
 
 

@@ -49,11 +49,13 @@ class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 class Prepared(NamedTuple):
     """A wish whose agent was found, and can run here. `tree`: the name of a worktree that others worked in before it,
-    and that whoever made it lets go."""
+    and that whoever made it lets go; `folder` and `branch`: where that is, if it is there."""
 
     wanted: NewSession
     agent: Agent
     tree: str | None = None
+    folder: str | None = None
+    branch: str | None = None
 
 
 def prepare(surroundings: Mapping[str, Any], wanted: NewSession) -> Prepared:
@@ -83,7 +85,7 @@ def start_session(tx: Transaction, prepared: Prepared) -> SessionView:
 
 def want_session(tx: Transaction, prepared: Prepared) -> SessionView:
     """What every session begins with, whoever wants it."""
-    wanted, agent, tree = prepared
+    wanted, agent, tree, folder, branch = prepared
     for guard in tx.surroundings.get("session_guards", ()):
         guard(tx)
     workspace, origin = str(tx.surroundings["workspace"]), tx.surroundings["origin"]
@@ -102,7 +104,8 @@ def want_session(tx: Transaction, prepared: Prepared) -> SessionView:
         raise Conflict(f"there is a session {id} already; allowed: another id, or none", code="already_there", found=id)
     title = storable(wanted.title or wanted.task).strip().partition("\n")[0][:_LONGEST_TITLE]
     about = {"origin": origin, "workspace": workspace, "dispatch_id": wanted.dispatch_id, "title": title}
-    place = {"own_tree": wanted.worktree, "tree": tree, "folder": None if wanted.worktree else workspace}
+    place = {"own_tree": wanted.worktree, "tree": tree, "folder": folder if wanted.worktree else workspace}
+    place["branch"] = branch if wanted.worktree else None
     runs.add(tx, agent, session_id=id, task=storable(wanted.task), **about, **place)
     tx.emit(Draft("session.wanted", {"agent_type": agent.name, "title": title}, id, id))
     return store.view_session(tx.connection, id)

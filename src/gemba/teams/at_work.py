@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class TeamsAtWork:
-    """For one workspace and home. `take_in` takes in every frame that lies in a log; `compare` compares a handoff
-    with the world."""
+    """For one workspace and home. `take_in` takes in every frame that lies in a session's log; `compare` compares a
+    handoff with the world."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class TeamsAtWork:
         home: Path,
         origin: str,
         lease: int,
-        take_in: Callable[[], object],
+        take_in: Callable[..., object],
         compare: Callable[[str], dict[str, Any]],
     ) -> None:
         self.crew = Crew(database, workspace, origin, lease)

@@ -50,6 +50,8 @@ def changes_since(folder: Path, commit: str | None, saved: str | None = None) ->
     git cannot tell, nothing, and the trouble says so."""
     if commit is None or not all(_HASH.fullmatch(each) for each in (commit, saved or commit)):
         return Changes([], ["there is no commit to compare with"], compared=False)
+    if saved == commit:
+        return Changes([], [])
     unset = git.filters(str(folder)) or []
     between = (commit,) if saved is None else (commit, saved)
     counted, trouble = _counted(folder, between, unset)

@@ -38,15 +38,15 @@ OVER: dict[str, Any] = {"next": "over"}
 
 
 class Concluding:
-    """For one workspace and home. `take_in` takes in every frame that lies in a log: an agent that ends at once spoke a
-    moment before. `compare` compares a handoff with the world."""
+    """For one workspace and home. `take_in` takes in every frame that lies in the log of a session: an agent that ends
+    at once spoke a moment before. `compare` compares a handoff with the world."""
 
     def __init__(
         self,
         database: Database,
         turns: Turns,
         verifying: Verifying,
-        take_in: Callable[[], object],
+        take_in: Callable[..., object],
         compare: Callable[[str], dict[str, Any]],
     ) -> None:
         self._database = database
@@ -79,7 +79,7 @@ class Concluding:
             return self._guarded(claim, lambda: self._verify(claim))
         if last.outcome == "sent_back":  # whoever kept that did not live to begin the next turn
             return self._guarded(claim, lambda: self._turns.again(*claim, ""))
-        self._take_in()
+        self._take_in(last.session_id)
         with self._database.read() as connection:
             found = standing.next_of(standing.read(connection, last.session_id, last.dispatch_id, last.turn))
         if found is None and over:

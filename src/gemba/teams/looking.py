@@ -18,7 +18,7 @@ import msgspec
 from gemba import git, shell
 from gemba.errors import Unusable
 from gemba.handoff.check import Check
-from gemba.handoff.snapshot import Snapshot, key_of, take_snapshot
+from gemba.handoff.snapshot import Snapshot, key_of, snapshot_together
 from gemba.teams.changes import changes_since, read_bytes, read_text
 from gemba.teams.gates import Dimension
 from gemba.teams.page import Page
@@ -192,7 +192,7 @@ def _inside(folder: Path, name: str) -> Path | None:
 def _outside(workspace: Path, before: Snapshot, artifacts: Iterable[Artifact], said: Said) -> tuple[Outside, ...]:
     """Files of the workspace that are not as they were, and not by a commit. Whoever works there may have done it: what
     the work itself names by its whole path is told apart."""
-    now = take_snapshot(workspace)
+    now = snapshot_together(workspace)
     paths = {path for path, state in now.files.items() if path not in before.files or before.files[path] != state}
     if now.commit == before.commit:
         paths |= before.files.keys() - now.files.keys()

@@ -74,7 +74,7 @@ class Stints:
         if not await flow.until(ids, have_ended, ids, since=left["since"], due=left["by"]):
             await flow.change(stop, ids)
             await flow.until(ids, have_ended, ids, since=left["since"], due=None)
-        await flow.call(self._bringing_in.let_go, run_id, task_id, fence)
+        await flow.tidy(self._bringing_in.let_go, run_id, task_id, fence)
 
 
 def have_ended(connection: Connection, session_ids: list[str]) -> bool:

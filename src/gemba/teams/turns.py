@@ -17,19 +17,19 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Connection, Row, select
 
-from gemba import git
 from gemba.action import Nothing
 from gemba.escalations.escalation import Delivery
 from gemba.escalations.store import escalations, get_locked, set_delivery
 from gemba.handoff import dispatches, dispatching, envelope_files, handoffs
 from gemba.handoff.dispatching import NewDispatch
 from gemba.handoff.envelope import render
-from gemba.handoff.snapshot import Snapshot, take_snapshot
+from gemba.handoff.snapshot import Snapshot, snapshot_together
 from gemba.sessions import inputs, starting
 from gemba.sessions import runs as session_runs
 from gemba.sessions.agents.agent import Agent
 from gemba.sessions.starting import NewSession
 from gemba.sessions.worktrees import worktree
+from gemba.sessions.worktrees.state import commits
 from gemba.store.database import Database, Transaction
 from gemba.teams import attempts, command_tasks, prompts, store
 from gemba.teams.artifacts import lay_down
@@ -140,7 +140,8 @@ class Turns:
         if living is not None and since.is_answered:  # it reaches a session that lives by itself
             self._database.change(partial(self._go_on, row=row, event=event))
             return
-        folder = read.folder or self._folder(run, row, read.tree)
+        made = None if read.folder else self._worktree(run, row, read.tree)
+        folder = str(read.folder) if made is None else made.folder
         loaded = lay_down(read.loaded, Path(folder))
         agent, role = self._agent(run, row), prompts.role_of(run, row.owner)
         notes = [*store.words_of(row), *([since.words] if since.words else [])]
@@ -151,21 +152,20 @@ class Turns:
         else:
             told = prompts.told(run, row, role, notes, answered) if not goes_on or living is None else since.words
         dispatch = None if goes_on else self._dispatch(run, row, role, agent, folder, loaded)
-        session = None if living is not None else self._session(run, row, agent, told, read)
-        before = None if run.branch is None or goes_on else take_snapshot(self._workspace)
+        session = None if living is not None else self._session(run, row, agent, told, read, made)
+        before = None if run.branch is None or goes_on else snapshot_together(self._workspace)
         turn = Turn(dispatch, session, living, told, loaded, agent, before, tuple(each.id for each in since.answers))
         self._database.change(partial(self._begin, row=row, event=event, turn=turn))
 
-    def _folder(self, run: Row[Any], row: Row[Any], tree: str) -> str:
+    def _worktree(self, run: Row[Any], row: Row[Any], tree: str) -> worktree.Worktree:
         """The task's own worktree, from what it left before or from where the team is."""
         base = row.commit_hash
         if base is None and run.branch is not None:
-            base = (
-                git.run(self._workspace, "rev-parse", "--verify", f"refs/heads/{run.branch}").stdout.strip() or run.base
-            )
+            branch = f"refs/heads/{run.branch}"
+            base = commits(self._workspace, branch).get(branch, run.base)
         made = worktree.make(self._workspace, tree, self._lives, base=base, into=run.branch)
         prepare_artifacts(made)
-        return made.folder
+        return made
 
     def _tree(self, connection: Connection, row: Row[Any], attempt: Row[Any] | None) -> str:
         """The name of a task's worktree: one for all its sessions, unless another home had the last one, where its
@@ -198,7 +198,9 @@ class Turns:
         )
         return dispatching.prepare(self._database.surroundings, wanted)
 
-    def _session(self, run: Row[Any], row: Row[Any], agent: Agent, words: str, read: Read) -> starting.Prepared:
+    def _session(
+        self, run: Row[Any], row: Row[Any], agent: Agent, words: str, read: Read, made: worktree.Worktree | None
+    ) -> starting.Prepared:
         wanted = NewSession(
             agent=agent.name,
             task=words,
@@ -206,7 +208,8 @@ class Turns:
             id=f"{run.id}.{row.id}.{read.number}",
             bead_id=run.epic_id,
         )
-        return starting.prepare(self._database.surroundings, wanted)._replace(tree=read.tree)
+        found = starting.prepare(self._database.surroundings, wanted)._replace(tree=read.tree)
+        return found if made is None else found._replace(folder=made.folder, branch=made.branch)
 
     def _lives(self, session_id: str) -> bool:
         with self._database.read() as connection:

@@ -66,14 +66,13 @@ class Agent:
 
     def _task_turn(self, task: Task, steps: list[Step]) -> None:
         """A turn that leaves the task's artifact and tells what it changed."""
-        import tempfile
-
         from gemba.sessions.builtin import changes
 
         folder = self._session.cwd or "."
         _make_room(task.artifact)
         before = changes.look(folder)
-        with tempfile.TemporaryDirectory(prefix="gemba-task-") as private:
+        private = _private_folder()
+        try:
             evidence = os.path.join(private, "evidence.json")
             names = {**task.environment(folder), "GEMBA_EVIDENCE": evidence}
             outcomes: list[Outcome] = []
@@ -82,6 +81,8 @@ class Agent:
                     self._leave_artifact(task, outcomes)
                 outcomes.append(self._follow(step, names))
             told = _told(evidence)
+        finally:
+            _remove(private)
         self._leave_artifact(task, outcomes)
         self._hand_off(outcomes, task, told, None if before is None else changes.changes_since(folder, before))
 
@@ -226,6 +227,25 @@ def _write(artifact: str, text: str) -> None:
     descriptor = os.open(artifact, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     with os.fdopen(descriptor, "wb") as file:
         file.write(wire.valid_unicode(text).encode())
+
+
+def _private_folder() -> str:
+    """Of a name that nobody can know before; `tempfile` would take as long to load as the rest of this."""
+    places = (os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.getcwd())  # noqa: S108 - the folder in it is private
+    place = next((each for each in places if each and os.access(each, os.W_OK | os.X_OK)), os.curdir)
+    folder = os.path.join(place, f"gemba-task-{os.urandom(8).hex()}")
+    os.mkdir(folder, 0o700)
+    return folder
+
+
+def _remove(folder: str) -> None:
+    """With whatever programs left in it, which is nothing most times."""
+    try:
+        os.rmdir(folder)
+    except OSError:
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _told(path: str) -> Told:

@@ -4,7 +4,6 @@ What nobody can tell (no repository, too many files) is nothing changed. What li
 change. Called by the built-in agent around the commands of a team's task. Standard library only.
 """
 
-import hashlib
 import os
 import stat
 
@@ -22,6 +21,8 @@ class State:
     """A file at one moment: a digest, and its lines unless it is binary."""
 
     def __init__(self, data: bytes) -> None:
+        import hashlib  # where nothing changed, nobody pays for it
+
         self.digest = hashlib.sha256(data).digest()
         self.is_empty = not data
         is_open = bool(data) and not data.endswith(b"\n")

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gemba import git, typed, wire
+from gemba import git, git_folder, typed, wire
 from gemba.errors import Conflict, Unusable
 
 # What a file, a branch and git's entry of a worktree may be called without a change: git takes no `..`, no `.` at
@@ -33,6 +33,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 _LONGEST_PLAIN = 100
 _LONGEST_STEM = 60
 _GLANCE = 0.02  # seconds between two tries to take a lock
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _NO_REPOSITORY = "not a git repository (or any"
 
 
@@ -49,12 +50,18 @@ class Worktree(NamedTuple):
     pinned: bool = False  # its base was given, and need not be on any branch
 
 
-class Repository(NamedTuple):
-    """The repository of a workspace, and what is checked out there."""
+class Ground(NamedTuple):
+    """Where a workspace's repository is."""
 
     workspace: Path
     shared: Path  # the git folder that all its worktrees have in common
     prefix: str  # where in the repository the workspace is
+
+
+class Repository(NamedTuple):
+    """The repository of a workspace, and what is checked out there."""
+
+    ground: Ground
     head: str
     branch: str | None
 
@@ -108,6 +115,8 @@ def find_repository(workspace: Path) -> Repository | None:
     folder = str(workspace)
     if git.is_in_none(folder):
         return None
+    if (quickly := _at_top(workspace)) is not None:
+        return quickly
     shared = git.run(folder, "rev-parse", "--git-common-dir")
     if shared.code != 0:
         if _NO_REPOSITORY in shared.stderr and wire.git_place(folder)[2] is None:
@@ -121,7 +130,36 @@ def find_repository(workspace: Path) -> Repository | None:
         return None
     branch = git.run(folder, "symbolic-ref", "--quiet", "HEAD").stdout.removesuffix("\n")
     common = Path(folder, shared.stdout.removesuffix("\n")).resolve()
-    return Repository(workspace, common, prefix, head, branch.removeprefix("refs/heads/") or None)
+    return Repository(Ground(workspace, common, prefix), head, branch.removeprefix("refs/heads/") or None)
+
+
+def _at_top(workspace: Path) -> Repository | None:
+    """The same with one question to git, where the workspace is the whole of a repository in which something is
+    committed; None where more has to be asked."""
+    ground = ground_at_top(workspace)
+    if ground is None:
+        return None
+    asked = git.run(str(workspace), "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+    lines = asked.stdout.split("\n")
+    if asked.code != 0 or len(lines) != 3:
+        return None
+    head, branch, _ = lines
+    name = branch.removeprefix("refs/heads/") if branch.startswith("refs/heads/") else None
+    return Repository(ground, head, name) if _HASH.fullmatch(head) else None
+
+
+def find_ground(workspace: Path) -> Ground | None:
+    """Where the repository is, for whoever looks for what was made there before."""
+    if (ground := ground_at_top(workspace)) is not None:
+        return ground
+    repository = find_repository(workspace)
+    return None if repository is None else repository.ground
+
+
+def ground_at_top(workspace: Path) -> Ground | None:
+    """The same without a process of git, where the repository's own files tell; else None."""
+    found = git_folder.at_top(str(workspace))
+    return None if found is None else Ground(workspace, Path(found.shared), "")
 
 
 def words_of(stderr: str) -> str:
@@ -137,6 +175,9 @@ def words_of(stderr: str) -> str:
 def entry_of(shared: Path, path: Path, branch: str) -> Path | None:
     """The folder in which git keeps what it knows of a worktree: of the one at this path, else of one that has the
     branch and whose folder is gone, as after the whole repository was moved."""
+    named = entry_named_by(path)  # there may be hundreds: the one that is named is not looked for
+    if named is not None and named.parent == shared / "worktrees":
+        return named
     gone = None
     for entry in sorted((shared / "worktrees").glob("*")):
         place = place_of(entry)

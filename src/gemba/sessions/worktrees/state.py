@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gemba import git
+from gemba import git, git_folder
 from gemba.errors import Conflict, Unusable
 from gemba.sessions.worktrees.place import Worktree, entry_of, is_linked, lock_reason, name_of, words_of
-from gemba.sessions.worktrees.submodules import changed_files, lone_commits
+from gemba.sessions.worktrees.submodules import changed_files, index_of, lone_commits
 from gemba.text import storable
 
 _MOST_NAMED = 20
@@ -54,21 +54,27 @@ def state(worktree: Worktree) -> State:
         return State(True, len(changed), _few(changed), unpushed=unpushed)
     entry, path = entry_of_worktree(worktree), Path(worktree.path)
     is_there = entry is not None and is_linked(path, entry)
-    changed = [*changed_files(path), *lone_commits(path, entry)] if entry is not None and is_there else []
+    changed = _unsaved_in(path, entry) if entry is not None and is_there else []
     tips = tips_of(worktree, entry)
     known = merged_into(worktree)
     unmerged = _count(worktree, tips, known)
+    since = [worktree.base] if tips == [worktree.base] else [*commits(worktree.workspace, worktree.base).values()]
     return State(
         is_there,
         len(changed),
         _few(changed),
-        ahead=_count(worktree, tips, [*commits(worktree.workspace, worktree.base).values()]),
+        ahead=_count(worktree, tips, since),
         unmerged=unmerged,
-        commits=_subjects(worktree, tips, known),
+        commits=_subjects(worktree, tips, known) if unmerged else (),
         unpushed=_unpushed(worktree, tips),
         locked=None if entry is None else lock_reason(entry),
         seal=_seal(changed, tips) if changed or unmerged else None,
     )
+
+
+def _unsaved_in(path: Path, entry: Path) -> list[str]:
+    index = index_of(path)
+    return [*changed_files(path, index), *lone_commits(path, entry, index)]
 
 
 def _seal(changed: Sequence[str], tips: Sequence[str]) -> str:
@@ -92,13 +98,24 @@ def merged_into(worktree: Worktree) -> list[str]:
     """The commits that have what is merged: the base, its branch as it is now, and what that one follows. A base that
     was given may be on no branch: the workspace's HEAD stands in its place."""
     branch = f"refs/heads/{worktree.base_branch}" if worktree.base_branch else "HEAD"
-    upstream = _told(worktree, "for-each-ref", "--format=%(upstream)", branch).split()
+    followed = git.setting_names(worktree.workspace)
+    is_followed = followed is None or f"branch.{worktree.base_branch}.merge" in followed
+    upstream = _told(worktree, "for-each-ref", "--format=%(upstream)", branch).split() if is_followed else []
     first = "HEAD" if worktree.pinned else str(worktree.base)
     return sorted({*commits(worktree.workspace, first, branch, *upstream).values()})
 
 
 def commits(folder: str, *names: str) -> dict[str, str]:
     """The commits that the names stand for; what stands for none is not among them."""
+    found = git_folder.at_top(folder)
+    told = {name: None if found is None else git_folder.commit_of(found, name) for name in names}
+    known = {name: commit for name, commit in told.items() if commit}
+    return known | _asked_for(folder, [name for name, commit in told.items() if commit is None])
+
+
+def _asked_for(folder: str, names: Sequence[str]) -> dict[str, str]:
+    if not names:
+        return {}
     asked = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
     told = git.run(folder, "cat-file", "--batch-check=%(objectname) %(objecttype)", given=asked)
     if told.code != 0:
@@ -176,7 +193,8 @@ def _tree_of(path: Path, entry: Path, head: str | None) -> str:
 
 
 def _count(worktree: Worktree, tips: Sequence[str], known: Sequence[str]) -> int:
-    return int(_told(worktree, "rev-list", "--count", *tips, "--not", *known, "--")) if tips else 0
+    new = sorted({*tips} - {*known})
+    return int(_told(worktree, "rev-list", "--count", *new, "--not", *known, "--")) if new else 0
 
 
 def _subjects(worktree: Worktree, tips: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -185,7 +203,9 @@ def _subjects(worktree: Worktree, tips: Sequence[str], known: Sequence[str]) -> 
 
 
 def _unpushed(worktree: Worktree, tips: Sequence[str]) -> int | None:
-    if not tips or not _told(worktree, "for-each-ref", "--count=1", "refs/remotes"):
+    if not tips or git.has_no_remote(worktree.workspace):
+        return None
+    if not _told(worktree, "for-each-ref", "--count=1", "refs/remotes"):
         return None
     return int(_told(worktree, "rev-list", "--count", *tips, "--not", "--remotes", "--"))
 

@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from gemba import git
+from gemba import git, git_folder
 from gemba.errors import Conflict, Unusable
 from gemba.sessions.worktrees.place import (
+    Ground,
     Phase,
     Record,
-    Repository,
     Worktree,
     alone,
     branch_of,
@@ -57,12 +57,12 @@ class Base(NamedTuple):
 class Site:
     """Where one session's worktree is made or removed, while nobody else does either."""
 
-    def __init__(self, repository: Repository, session_id: str, lock: int) -> None:
-        self.repository, self.session_id = repository, session_id
-        self.base = Base(repository.head, repository.branch)
-        self.path = worktrees_folder(repository.workspace) / name_of(session_id)
+    def __init__(self, ground: Ground, session_id: str, lock: int, base: Base | None) -> None:
+        self.ground, self.session_id = ground, session_id
+        self.base = base  # what it is made from; of no use where it is found or removed
+        self.path = worktrees_folder(ground.workspace) / name_of(session_id)
         self.branch = branch_of(session_id)
-        self._lock, self._file = lock, file_of(repository, session_id, "json")
+        self._lock, self._file = lock, file_of(ground, session_id, "json")
 
     @property
     def record(self) -> Record | None:
@@ -86,20 +86,20 @@ class Site:
 
     @property
     def entry(self) -> Path | None:
-        return entry_of(self.repository.shared, self.path, self.branch)
+        return entry_of(self.ground.shared, self.path, self.branch)
 
     @property
     def tip(self) -> str | None:
         """The commit of the branch; None when there is no such branch."""
         ref = f"refs/heads/{self.branch}"
-        return commits(str(self.repository.workspace), ref).get(ref)
+        return commits(str(self.ground.workspace), ref).get(ref)
 
     def worktree(self, record: Record) -> Worktree:
-        return worktree_of(self.repository, self.session_id, record)
+        return worktree_of(self.ground, self.session_id, record)
 
     def git(self, *arguments: str, folder: Path | None = None, unset: Sequence[str] = ()) -> str:
         """What git prints. It holds our lock as long as it runs, also when we are killed before it ends."""
-        place = str(folder or self.repository.workspace)
+        place = str(folder or self.ground.workspace)
         run = partial(git.run, place, *arguments, unset=unset, inherited=[self._lock], seconds=_CHECKOUT_SECONDS)
         done, again = run(), _MOST_GLANCES
         # git looks at all worktrees, and stops at one that another git is just making.
@@ -113,6 +113,10 @@ class Site:
 
     def place_of_branch(self) -> str | None:
         """Where else the branch is checked out."""
+        found = git_folder.at_top(str(self.ground.workspace))
+        there = None if found is None else git_folder.others_on(found, self.branch)
+        if there is not None and not [own for own in there if own != str(self.entry)]:
+            return None
         where = ""
         for line in self.git("worktree", "list", "--porcelain", "-z").split("\0"):
             name, _, value = line.partition(" ")
@@ -123,19 +127,19 @@ class Site:
 
 
 @contextlib.contextmanager
-def begun(repository: Repository, session_id: str) -> Iterator[Site]:
+def begun(ground: Ground, session_id: str, base: Base | None = None) -> Iterator[Site]:
     """The place to make or remove a session's worktree; errors of the file system become an Unusable."""
-    lock_file = file_of(repository, session_id, "lock")
+    lock_file = file_of(ground, session_id, "lock")
     try:
         with alone(lock_file, f"the worktree of {session_id!r}") as lock:
             try:
-                yield Site(repository, session_id, lock)
+                yield Site(ground, session_id, lock, base)
             finally:
-                if not file_of(repository, session_id, "json").exists():
+                if not file_of(ground, session_id, "json").exists():
                     lock_file.unlink(missing_ok=True)
     except OSError as error:
         raise Unusable(
-            f"{error.filename or repository.shared}: {error.strerror or error}", code="worktree_failed"
+            f"{error.filename or ground.shared}: {error.strerror or error}", code="worktree_failed"
         ) from None
 
 
@@ -144,10 +148,10 @@ def _lack_of_room(folder: str) -> str:
     return "; No space left on device" if shutil.disk_usage(folder).free < _LITTLE_ROOM else ""
 
 
-def worktree_of(repository: Repository, session_id: str, record: Record) -> Worktree:
-    root = repository.workspace
+def worktree_of(ground: Ground, session_id: str, record: Record) -> Worktree:
+    root = ground.workspace
     path = worktrees_folder(root) / name_of(session_id)
-    part = _part_of(path, repository.prefix)
+    part = _part_of(path, ground.prefix)
     folder = part if part.is_dir() else path
     branch = branch_of(session_id)
     return Worktree(session_id, str(root), str(path), str(folder), branch, *_base_of(record))
@@ -163,8 +167,8 @@ def _part_of(path: Path, prefix: str) -> Path:
     return part if part.is_relative_to(path) else path
 
 
-def file_of(repository: Repository, session_id: str, suffix: str) -> Path:
-    return repository.shared / "gemba" / f"{name_of(session_id)}.{suffix}"
+def file_of(ground: Ground, session_id: str, suffix: str) -> Path:
+    return ground.shared / "gemba" / f"{name_of(session_id)}.{suffix}"
 
 
 # -- the steps of making -----------------------------------------------------------------------------------------------
@@ -173,7 +177,7 @@ def file_of(repository: Repository, session_id: str, suffix: str) -> Path:
 def claim(site: Site) -> None:
     """Write down that the worktree is being made, unless it is there; refuse what is not ours."""
     record = site.record
-    if record is not None and record.phase is Phase.WHOLE and _is_there(site):
+    if record is not None and record.phase is Phase.WHOLE and is_there(site):
         return
     if record is not None and record.phase in (Phase.MAKING, Phase.LEAVING):
         clear(site)
@@ -183,13 +187,14 @@ def claim(site: Site) -> None:
     if record is None and tip is not None:
         told = f"the branch {site.branch} is there, and was not made for a session: rename it to have one made"
         raise Conflict(told, code="branch_taken")
-    if (elsewhere := site.place_of_branch()) is not None:
+    if tip is not None and (elsewhere := site.place_of_branch()) is not None:
         told = f"the branch {site.branch} is checked out in {elsewhere}, and a session's worktree is its own"
         raise Conflict(told, code="branch_taken")
-    if record is not None and (tip is not None or (record.pinned and not site.base.pinned)):
+    base = site.base
+    if record is not None and (base is None or tip is not None or (record.pinned and not base.pinned)):
         site.move(record, Phase.MAKING)
-    else:
-        site.write(site.base, Phase.MAKING)
+    elif base is not None:
+        site.write(base, Phase.MAKING)
 
 
 def make_branch(site: Site) -> None:
@@ -210,7 +215,7 @@ def check_out(site: Site) -> None:
         unset = git.filters(str(site.path)) or ()
         site.git("reset", "--quiet", "--hard", "--no-recurse-submodules", folder=site.path, unset=unset)
         with contextlib.suppress(FileExistsError, NotADirectoryError):  # a file may be committed in its place
-            _part_of(site.path, site.repository.prefix).mkdir(parents=True, exist_ok=True)
+            _part_of(site.path, site.ground.prefix).mkdir(parents=True, exist_ok=True)
 
 
 def finish(site: Site) -> None:
@@ -234,14 +239,14 @@ def clear(site: Site) -> None:
     record, entry = site.record, site.entry
     if record is None or record.phase is Phase.LEFT:
         return
-    begun_entry = site.repository.shared / "worktrees" / site.path.name
+    begun_entry = site.ground.shared / "worktrees" / site.path.name
     entries = [entry, begun_entry if place_of(begun_entry) is None else None]
     for folder in (site.path, *filter(None, entries)):
         if os.path.lexists(folder):
             shutil.rmtree(folder)
     # A git that was killed leaves its lock on the branch. None of ours runs now, and nobody works on what is not whole.
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        (site.repository.shared / f"refs/heads/{site.branch}.lock").unlink()
+        (site.ground.shared / f"refs/heads/{site.branch}.lock").unlink()
 
 
 def drop_branch(site: Site) -> None:
@@ -266,7 +271,7 @@ WITHDRAWING: tuple[Callable[[Site], None], ...] = (clear, drop_branch, settle)  
 LEAVING: tuple[Callable[[Site], None], ...] = (mark_leaving, *WITHDRAWING)
 
 
-def _is_there(site: Site) -> bool:
+def is_there(site: Site) -> bool:
     """Whether the worktree that was made is still there. One whose folder was deleted by hand is forgotten."""
     entry = site.entry
     if entry is None:
@@ -276,7 +281,7 @@ def _is_there(site: Site) -> bool:
         return True
     if (reason := lock_reason(entry)) is not None:
         raise Conflict(f"the worktree {site.path} is gone, and somebody locked it: {reason}", code="worktree_locked")
-    for head in commits(str(site.repository.workspace), f"worktrees/{entry.name}/HEAD").values():
+    for head in commits(str(site.ground.workspace), f"worktrees/{entry.name}/HEAD").values():
         if site.git("rev-list", "--max-count=1", head, "--not", "--branches", "--tags", "--remotes", "--"):
             told = f"the worktree {site.path} is gone, and the commit {head} that it stood on is on no branch"
             raise Conflict(f"{told}: give it one", code="worktree_unsaved")

@@ -8,7 +8,7 @@ Called by `worktree_state`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,20 +22,23 @@ _OVERLOOKED = frozenset("abcdefghijklmnopqrstuvwxyzS")
 _INSIDE_GIT = ("objects", "refs", "logs", "hooks", "info")
 
 
-class _Indexed(NamedTuple):
+class Indexed(NamedTuple):
+    """A line of what git tracks."""
+
     tag: str
     mode: str
     object_id: str
     name: str
 
 
-def changed_files(path: Path) -> list[str]:
-    """The files of a repository's folder that are not as committed, those of its submodules among them."""
+def changed_files(path: Path, index: Sequence[Indexed] | None = None) -> list[str]:
+    """The files of a repository's folder that are not as committed, those of its submodules among them. `index`, here
+    and below: what git tracks there, for whoever has asked already."""
     tree = git.tree(str(path), _SLOW)
     if tree is None:
         raise Unusable(f"git cannot tell the state of {path}", code="worktree_unreadable")
     found = set(tree.changed)
-    for tag, mode, commit, name in _index(path):
+    for tag, mode, commit, name in index_of(path) if index is None else index:
         if mode == _SUBMODULE:
             if os.path.lexists(path / name / ".git"):
                 found |= _changed_in_submodule(path, name, commit)
@@ -44,10 +47,10 @@ def changed_files(path: Path) -> list[str]:
     return sorted(found)
 
 
-def lone_commits(path: Path, entry: Path) -> list[str]:
+def lone_commits(path: Path, entry: Path, index: Sequence[Indexed] | None = None) -> list[str]:
     """`<submodule> (<count> commits that no remote has)` of those that have such; `entry` is git's of the worktree."""
     found = []
-    for name, folder in {**dict(_kept_in(entry / "modules")), **dict(_fetched_in(path, ""))}.items():
+    for name, folder in {**dict(_kept_in(entry / "modules")), **dict(_fetched_in(path, "", index))}.items():
         asked = ("rev-list", "--count", "HEAD", "--branches", "--glob=refs/stash", "--not", "--remotes")
         told = git.run(str(folder), *asked)
         count = told.stdout.strip() if told.code == 0 else "unknown"
@@ -62,8 +65,8 @@ def _changed_in_submodule(path: Path, name: str, commit: str) -> set[str]:
     return {f"{name}/{file}" for file in changed_files(folder)} | ({name} if head != commit else set())
 
 
-def _fetched_in(path: Path, prefix: str) -> Iterator[tuple[str, Path]]:
-    for indexed in _index(path):
+def _fetched_in(path: Path, prefix: str, index: Sequence[Indexed] | None = None) -> Iterator[tuple[str, Path]]:
+    for indexed in index_of(path) if index is None else index:
         folder = path / indexed.name
         if indexed.mode == _SUBMODULE and os.path.lexists(folder / ".git"):
             yield prefix + indexed.name, folder
@@ -78,7 +81,7 @@ def _kept_in(modules: Path) -> Iterator[tuple[str, Path]]:
             yield str(Path(folder).relative_to(modules)), Path(folder)
 
 
-def _index(path: Path) -> list[_Indexed]:
+def index_of(path: Path) -> list[Indexed]:
     told = git.run(str(path), "ls-files", "--stage", "-v", "-z", seconds=_SLOW)
     if told.code != 0 or told.cut:
         raise Unusable(f"git cannot tell what is tracked in {path}", code="worktree_unreadable")
@@ -86,5 +89,5 @@ def _index(path: Path) -> list[_Indexed]:
     for line in told.stdout.split("\0")[:-1]:
         about, _, name = line.partition("\t")
         tag, mode, object_id, _ = about.split(" ")
-        found.append(_Indexed(tag, mode, object_id, name))
+        found.append(Indexed(tag, mode, object_id, name))
     return found

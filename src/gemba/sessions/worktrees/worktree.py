@@ -26,9 +26,30 @@ from typing import Any, NamedTuple
 
 from gemba.errors import Conflict, Invalid, Unusable
 from gemba.sessions.worktrees import workspace_hold
-from gemba.sessions.worktrees.place import Phase, Record, Repository, Worktree, find_repository, is_linked, read_record
+from gemba.sessions.worktrees.place import (
+    Ground,
+    Phase,
+    Record,
+    Repository,
+    Worktree,
+    find_ground,
+    find_repository,
+    ground_at_top,
+    is_linked,
+    read_record,
+)
 from gemba.sessions.worktrees.state import State, commits, reference_of, refuse_loss, save, state
-from gemba.sessions.worktrees.steps import LEAVING, MAKING, WITHDRAWING, Base, Site, begun, file_of, worktree_of
+from gemba.sessions.worktrees.steps import (
+    LEAVING,
+    MAKING,
+    WITHDRAWING,
+    Base,
+    Site,
+    begun,
+    file_of,
+    is_there,
+    worktree_of,
+)
 from gemba.text import storable
 
 __all__ = ["Released", "State", "Worktree", "find", "make", "release", "release_of", "state"]
@@ -63,12 +84,19 @@ def make(
         return worktree
     if not root.is_dir():
         raise Unusable(f"{root} is not a folder", code="no_folder")
-    repository = find_repository(root)
-    if repository is None:
-        return workspace_hold.take(root, session_id, is_live)
-    with begun(repository, session_id) as site:
+    ground = ground_at_top(root)
+    if ground is not None and (worktree := _as_it_is(ground, session_id)) is not None:
+        return worktree
+    if ground is not None and base is not None and into is not None and _stands_at(ground, into, base):
+        given = Base(base, into, pinned=True)
+    else:
+        repository = find_repository(root)
+        if repository is None:
+            return workspace_hold.take(root, session_id, is_live)
+        ground, given = repository.ground, Base(repository.head, repository.branch)
         if base is not None:
-            site.base = Base(_known(repository, base), into, pinned=True)
+            given = Base(_known(repository, base), into, pinned=True)
+    with begun(ground, session_id, given) as site:
         try:
             for step in MAKING:
                 step(site)
@@ -78,10 +106,28 @@ def make(
         return _made(site)
 
 
+def _as_it_is(ground: Ground, session_id: str) -> Worktree | None:
+    """One that was made before and is whole; None where something has to be made."""
+    if not file_of(ground, session_id, "json").exists():
+        return None
+    with begun(ground, session_id) as site:
+        record = site.record
+        if record is None or record.phase is not Phase.WHOLE or not is_there(site):
+            return None
+        return site.worktree(record)
+
+
+def _stands_at(ground: Ground, branch: str, base: str) -> bool:
+    """Whether a branch stands at a commit, which is one then."""
+    ref = f"refs/heads/{branch}"
+    return commits(str(ground.workspace), ref).get(ref) == base
+
+
 def _known(repository: Repository, base: str) -> str:
-    found = commits(str(repository.workspace), base) if _HASH.fullmatch(base) else {}
+    workspace = repository.ground.workspace
+    found = commits(str(workspace), base) if _HASH.fullmatch(base) else {}
     if base not in found:
-        told = f"{storable(base[:80])!r} is no commit of {repository.workspace}; allowed: the hash of one"
+        told = f"{storable(base[:80])!r} is no commit of {workspace}; allowed: the hash of one"
         raise Invalid(told, code="no_commit", found=base[:80])
     return found[base]
 
@@ -91,11 +137,11 @@ def find(workspace: str, session_id: str) -> Worktree | None:
     root = Path(workspace).resolve()
     if (worktree := workspace_hold.held_by(root, session_id)) is not None:
         return worktree
-    repository = find_repository(root)
-    record = None if repository is None else read_record(file_of(repository, session_id, "json"))
-    if repository is None or record is None or record.session_id != session_id or record.phase is not Phase.WHOLE:
+    ground = find_ground(root)
+    record = None if ground is None else read_record(file_of(ground, session_id, "json"))
+    if ground is None or record is None or record.session_id != session_id or record.phase is not Phase.WHOLE:
         return None
-    return worktree_of(repository, session_id, record)
+    return worktree_of(ground, session_id, record)
 
 
 def release(worktree: Worktree, force_by_person: bool = False) -> Released:
@@ -122,10 +168,10 @@ def release_of(workspace: str, session_id: str, shown: str | None = None) -> Rel
 
 @contextlib.contextmanager
 def _leaving(root: Path, session_id: str) -> Iterator[Site]:
-    repository = find_repository(root)
-    if repository is None:
+    ground = find_ground(root)
+    if ground is None:
         raise Unusable(f"{root} has no repository any more", code="repository_gone")
-    with begun(repository, session_id) as site:
+    with begun(ground, session_id) as site:
         yield site
 
 

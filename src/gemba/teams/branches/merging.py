@@ -51,6 +51,8 @@ def merge(workspace: str, branch: str, commit: str, message: str) -> Merged | Co
 
 def join(run: RunBranch, tip: str, commit: str, message: str) -> str | Conflicts:
     """A commit that has both, on no branch yet; the tip itself where it has all of the commit already."""
+    if commit == tip:
+        return tip
     bases = ancestors(run.place, tip, commit)
     if commit in bases:
         return tip

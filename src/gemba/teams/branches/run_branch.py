@@ -108,10 +108,11 @@ def open_branch(workspace: str, run_id: str) -> Opened | None:
     repository = find_repository(root)
     if repository is None:
         return None
-    with _lock(repository.shared, branch) as lock:
-        file = _file(repository.shared, branch, "json")
+    shared = repository.ground.shared
+    with _lock(shared, branch) as lock:
+        file = _file(shared, branch, "json")
         record = _read(file) or _Record(run_id, repository.head, made=False)
-        site = RunBranch(str(root), repository.shared, branch, lock)
+        site = RunBranch(str(root), shared, branch, lock)
         if not record.made:
             _make(site, file, record)
         return Opened(branch, record.base)
