@@ -76,7 +76,7 @@ def _fill(server: RunningServer, many: int) -> None:
                 wanted = {"command": f"make {number}", "cwd": "/srv", "tool": "Bash", "requester": session}
                 server.post("/api/approvals", {**wanted, "session_id": session})
             case _:
-                server.request("POST", "/api/work-items", {"item": {"title": text}, "session": "bench-1"})
+                server.request("POST", "/api/work-items", {"item": {"title": text}})
     waiting = sum(number % 6 != 5 for number in range(many))
     retry_until(lambda: server.get("/api/escalations?state=unresolved")["total"] == waiting, timeout=60)
 

@@ -17,7 +17,7 @@ from tests.browser.test_accessibility import findings
 from tests.browser.test_connection import lasting_server  # noqa: F401  a fixture
 from tests.browser.test_hostile_text import BIDI, MARKUP
 from tests.browser.test_phone import FINGER, PHONE, size, too_wide
-from tests.browser.work import file_as
+from tests.browser.work import make
 from tests.fixtures.servers import RunningServer
 
 Axe = Callable[[Page], list[str]]
@@ -82,8 +82,8 @@ def test_every_decision_is_carried_out_and_recorded_with_its_walk(desk: Desk) ->
     port, drop = wait(server, 2, "Which port?"), wait(server, 3, "Drop the table?")
     later = put(server, "Which name?", "a4")
     handed = put(server, "Which library?", "a5")
-    item = file_as(server, "a6", "Paint the shed", kind="task")["id"]
-    backlog = file_as(server, "a6", "Sweep the yard", kind="task")["id"]
+    item = make(server, "Paint the shed", kind="task")["id"]
+    backlog = make(server, "Sweep the yard", kind="task")["id"]
     walk = begin(desk)
     expect(page.locator(".walk-agenda")).to_contain_text("7 to go")
 
@@ -299,8 +299,8 @@ def test_a_walk_is_offered_paused_taken_up_and_ended_with_its_summary(desk: Desk
     server, page, keys = desk.server, desk.page, desk.page.keyboard
     for number in (1, 2, 3):
         put(server, f"Question {number} {MARKUP} {BIDI}?", f"a{number}", title=f"Question {number}?")
-    file_as(server, "a6", MARKUP, kind="task")
-    file_as(server, "a6", "Ship the shop", kind="epic")
+    make(server, MARKUP, kind="task")
+    make(server, "Ship the shop", kind="epic")
     offer = page.get_by_role("region", name="A walk is offered")
     expect(offer).to_contain_text("3 things wait, 3 block: walk through them")
     found = findings("the inbox with an offer", page, axe)

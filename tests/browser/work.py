@@ -9,16 +9,7 @@ from tests.fixtures.servers import RunningServer
 
 
 def make(server: RunningServer, title: str, **item: Any) -> dict[str, Any]:
-    return _made(server, {"item": {"title": title, **item}})
-
-
-def file_as(server: RunningServer, session: str, title: str, **item: Any) -> dict[str, Any]:
-    """As an agent does it."""
-    return _made(server, {"item": {"title": title, **item}, "session": session})
-
-
-def _made(server: RunningServer, body: dict[str, Any]) -> dict[str, Any]:
-    answer = server.request("POST", "/api/work-items", body)
+    answer = server.request("POST", "/api/work-items", {"item": {"title": title, **item}})
     assert answer.status == 201, answer
     made: dict[str, Any] = answer.json
     return made

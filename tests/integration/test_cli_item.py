@@ -63,14 +63,6 @@ def test_labels_are_shown_once_and_a_change_made_elsewhere_is_named(operator: Op
     assert "'RELATION'" in operator.refused("item", "dep", id, "foo", other, code=2)
 
 
-def test_an_agent_files_in_its_own_name_and_a_person_agrees_by_filing(operator: Operator) -> None:
-    theirs = json.loads(operator.ok("item", "add", "Theirs", "--json", GEMBA_SESSION_ID="worker-1"))
-    mine = json.loads(operator.ok("item", "add", "Mine", "--json"))
-
-    assert (theirs["created_by"], theirs["ratified"]) == ("worker-1", None)
-    assert (mine["created_by"], mine["ratified"]["by"]) == ("operator", "operator")
-
-
 def test_what_is_blocked_is_not_claimed_without_a_word(operator: Operator) -> None:
     first = add(operator, "Index")
     second = add(operator, "Query", "--blocked-by", first)

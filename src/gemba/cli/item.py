@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from gemba import wire
 from gemba.cli.answer import standard_input
 from gemba.cli.door import item_path, open_door
 from gemba.cli.item_text import (
@@ -145,9 +143,6 @@ def add(
 ) -> None:
     """Make a work item with this TITLE. It is an unstarted task unless you say otherwise; a milestone gets its number.
 
-    What you file is agreed to by that. In an agent's session (GEMBA_SESSION_ID) it is the agent that files it, and you
-    agree to it on a walk or with `gemba item edit ID --ratified`.
-
     \b
     Example:
       gemba item add "Rate limits on the API" --kind feature --priority 1 --label api
@@ -161,10 +156,7 @@ def add(
             *({"kind": "blocks", "target": find_item(door, id)} for id in blocked),
             *({"kind": "discovered-from", "target": find_item(door, id)} for id in origins),
         ]
-        body = {"item": item, "relations": relations}
-        if session := os.environ.get("GEMBA_SESSION_ID"):
-            body["session"] = session[: wire.MAX_SESSION_ID]
-        made = door.post(f"/api/{PLURAL}", body)
+        made = door.post(f"/api/{PLURAL}", {"item": item, "relations": relations})
     tell(made, as_json, f"made {made['id']}: {one_line(made['title'], 80)}")
 
 

@@ -25,7 +25,6 @@ from gemba.work.item import FINISHED, Cause, clean_extras
 from gemba.work.items import alone
 from gemba.work.joining import LeftOut, join_new
 from gemba.work.reimporting import Known, Outcome, closed_by_line, import_again, new_apart
-from gemba.work.store import agreed
 from gemba.work.tables import items
 
 MOST_ISSUES = 2_000
@@ -207,6 +206,6 @@ def _past(tx: Transaction, issue: Issue, made_at: int) -> dict[str, Any]:
         "created_at": own["created_at"] or made_at,
         "created_by": own["created_by"] or tx.actor,
         "updated_at": own["updated_at"] or tx.now,
-        **(agreed(tx) if own["created_by"] in (None, tx.actor) else {}),
+        **({"ratified_at": tx.now, "ratified_by": tx.actor} if own["created_by"] in (None, tx.actor) else {}),
         **(closed_by_line(tx, issue) if issue.values["state"] in FINISHED else closed),
     }

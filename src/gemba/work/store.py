@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import Row, func, select, update
 
-from gemba.action import Action, Id
+from gemba.action import Action
 from gemba.errors import Conflict, Invalid
 from gemba.event import Draft
 from gemba.store.database import Transaction
@@ -25,7 +25,6 @@ from gemba.work.item import (
     LONGEST_REASON,
     LONGEST_TARGET,
     USUAL_PRIORITY,
-    Cause,
     Kind,
     Order,
     Priority,
@@ -49,7 +48,6 @@ from gemba.work.tables import LAST_PLACE, items
 _ATTEMPTS = 20
 _MOST_TOLD = 200  # items that a change made ready or not, in its event
 _JSON = frozenset({"labels", "targets", "concepts", "extras"})
-_BY_A_PERSON = ("person", "import", "walk")
 _CLOSED = ("closed_at", "closed_by", "close_reason")
 
 # Called inside the transaction, before a state changes; one that raises holds it.
@@ -78,12 +76,10 @@ class NewItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class CreateItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A new item, with the relations that it has from the first. `session` is that of the agent that files it: what a
-    person files is agreed to by that, and what an agent files is not."""
+    """A new item, with the relations that it has from the first."""
 
     item: NewItem
     relations: Annotated[list[NewRelation], msgspec.Meta(max_length=200)] = []
-    session: Id | None = None
 
 
 class ChangeItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -114,17 +110,6 @@ class ChangeItem(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 def create_item(tx: Transaction, body: CreateItem) -> WorkItem:
-    if body.session is None:
-        return _create(tx, body)
-    actor, cause = tx.actor, tx.cause
-    tx.actor, tx.cause = body.session, Cause("run", body.session)
-    try:
-        return _create(tx, body)
-    finally:
-        tx.actor, tx.cause = actor, cause
-
-
-def _create(tx: Transaction, body: CreateItem) -> WorkItem:
     alone(tx)
     given = msgspec.structs.asdict(body.item)
     if body.item.state not in FIRST:
@@ -143,7 +128,7 @@ def _create(tx: Transaction, body: CreateItem) -> WorkItem:
         held = weight(above.blockers, above.held)
     if body.item.kind is Kind.MILESTONE:
         values["title"] = milestones.new_title(tx, values["title"], "/item/title")
-    id = _insert(tx, {**new_row(tx, values, held), **agreed(tx)})
+    id = _insert(tx, new_row(tx, values, held))
     if values["parent"] is not None:
         put_row(tx, values["parent"], Relation.PARENT_CHILD, id)  # nothing leads back from what is new
     history.record(tx, id, history.CREATED)
@@ -239,12 +224,6 @@ def new_row(tx: Transaction, values: dict[str, Any], held: int = 0, blockers: in
         "held": held,
         "standing": is_standing(state, blockers, held),
     }
-
-
-def agreed(tx: Transaction) -> dict[str, Any]:
-    """The columns of an item that somebody has agreed to by making it: who does so themself, by an import or in a walk
-    counts as agreeing; a run, or a consult's line that was applied, does not."""
-    return {"ratified_at": tx.now, "ratified_by": tx.actor} if history.cause_of(tx).kind in _BY_A_PERSON else {}
 
 
 def apply_values(tx: Transaction, row: Row[Any], values: dict[str, Any], kind: str) -> WorkItem:

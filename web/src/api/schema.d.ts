@@ -3762,15 +3762,12 @@ export interface components {
         };
         /**
          * CreateItem
-         * @description A new item, with the relations that it has from the first. `session` is that of the agent that files it: what a
-         *         person files is agreed to by that, and what an agent files is not.
+         * @description A new item, with the relations that it has from the first.
          */
         CreateItem: {
             item: components["schemas"]["NewItem"];
             /** @default [] */
             relations?: components["schemas"]["NewRelation"][];
-            /** @default null */
-            session?: string | null;
         };
         /**
          * DayTokens
