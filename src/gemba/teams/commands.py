@@ -31,6 +31,7 @@ from gemba.teams.publishing import add_wisdom
 from gemba.teams.report import report_of
 from gemba.teams.run import COORDINATOR, RunState, RunView
 from gemba.teams.standing import typable
+from gemba.teams.surveyed import taken
 from gemba.teams.tables import runs
 from gemba.teams.task import ENDED, TaskState, events_from
 from gemba.teams.view import view_run
@@ -163,9 +164,14 @@ def skip(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
 
 
 def accept(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
-    """What was not good enough is taken as it is, with a warning."""
+    """What was not good enough, or only surveyed, is taken as it is, with a warning."""
     row = _open(tx, id, task, "accepted")
-    take_as_it_is(tx, row, _reason(body, f"accepted by {tx.actor}"))
+    reason = _reason(body, f"accepted by {tx.actor}")
+    if S(row.state) is S.COMPLETED_WITH_WARNINGS:
+        store.move_task(tx, row, "accepted", None, reason=reason, **taken(row))
+        finishing.tell_anew(tx, id)
+    else:
+        take_as_it_is(tx, row, reason)
     _record(tx, id, "accepted", body.text, task)
     return view_run(tx.connection, id)
 

@@ -5890,6 +5890,7 @@ export interface components {
         /**
          * RunSummary
          * @description A run in a list. `states` counts its tasks by their state, `waits_for_you` what only a person lets go on.
+         *         `surveyed` are its tasks that only surveyed what was asked for, `left` says so in a sentence.
          */
         RunSummary: {
             id: string;
@@ -5902,6 +5903,8 @@ export interface components {
                 [key: string]: number;
             };
             waits_for_you: number;
+            surveyed: string[];
+            left: string | null;
             branch: string | null;
             trouble: string | null;
             created_by: string;
@@ -6470,7 +6473,8 @@ export interface components {
         };
         /**
          * TaskView
-         * @description A task as the API, the page and the command line show it.
+         * @description A task as the API, the page and the command line show it. `surveyed`: it is done with a survey in the place of
+         *         what was asked for, and why.
          */
         TaskView: {
             id: string;
@@ -6494,6 +6498,7 @@ export interface components {
             score: number | null;
             gate: Record<string, never> | null;
             reason: string | null;
+            surveyed: string | null;
             revises: string | null;
             escalation_id: string | null;
             claimed_at: string | null;
@@ -7115,6 +7120,8 @@ export interface components {
                 [key: string]: number;
             };
             waits_for_you: number;
+            surveyed: string[];
+            left: string | null;
             branch: string | null;
             trouble: string | null;
             created_by: string;
