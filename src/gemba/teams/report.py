@@ -271,7 +271,8 @@ def _next(told: _Told) -> list[str]:
     if told.written:
         first = next(names[0] for names in told.written.values())
         lines.append(f"- read what was written down: `gemba team artifact {run.id} {first}`")
-    if run.epic_id is not None and told.event in ("completed", "completed_with_warnings"):
+    done = [row for row in told.rows if TaskState(row.state) in DONE]
+    if run.epic_id is not None and told.event in ("completed", "completed_with_warnings") and len(surveyed) < len(done):
         lines.append(f"- close what it was for, once you have looked: {literal(run.epic_id, _LONGEST)} waits in review")
     return lines
 
