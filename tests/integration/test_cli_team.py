@@ -115,6 +115,72 @@ def test_a_team_runs_in_ci_without_a_server_and_can_be_revised_afterwards(alone:
     assert [each["state"] for each in told(alone, "status", id)["all_tasks"]] == ["completed"] * 3
 
 
+def test_a_run_that_only_surveys_says_so_first_and_fails_in_ci_until_a_person_takes_it(alone: Operator) -> None:
+    done = alone.run("team", "start", "asdf", "--wait", "--unattended")
+
+    assert done.returncode == 1
+    first = "Surveyed only: what was asked for needs a model or a person."
+    assert done.stdout.startswith(f"# asdf\n\n{first} 1 of 1 tasks have ended")
+    assert "Everything was done" not in done.stdout
+    assert done.stderr.endswith(f"gemba: {first}\n")
+    run = told(alone, "status")["runs"][0]
+    assert (run["state"], run["surveyed"], run["left"]) == ("completed_with_warnings", ["TASK-001"], first)
+    assert [(each["score"], each["gate"]["lowest"]) for each in run["all_tasks"]] == [(75, "completeness")]
+    shown = alone.ok("team")
+    assert first in shown
+    assert f"gemba team accept {run['id'][5:11]} TASK-001" in shown
+    assert first in alone.ok("team", "list")
+    assert alone.run("team", "watch").returncode == 1
+
+    alone.ok("team", "accept", "TASK-001", "--reason", "a survey is enough")
+
+    assert "accepted by operator: a survey is enough" in alone.ok("team", "report")
+    assert first not in alone.ok("team", "report")
+    assert told(alone, "status")["runs"][0]["surveyed"] == []
+    assert alone.run("team", "watch").returncode == 0
+
+
+def test_what_programs_really_do_is_done_and_a_plan_without_a_model_is_not(alone: Operator) -> None:
+    (alone.workspace / "prices.py").write_text("def price():\n    return 1\n")
+    subprocess.run(["git", "add", "prices.py"], cwd=alone.workspace, check=True)
+    subprocess.run(["git", "commit", "-qm", "Prices"], cwd=alone.workspace, check=True)
+    surveyed = alone.run("team", "start", "survey where the price is made and write a report", "--wait", "--unattended")
+    assert (surveyed.returncode, "Everything was done. 2 of 2" in surveyed.stdout) == (0, True), surveyed
+
+    goal = {"id": "DRAFT-001", "owner": "release-writer", "goal": "Write the notes of release 0.4", "blocked_by": []}
+    notes = {**goal, "options": {"acceptance": ["every entry says what a user can do now"]}}
+    done = alone.run("team", "start", "--plan", written(alone, notes), "--wait", "--unattended")
+    assert (done.returncode, "Surveyed only: " in done.stdout) == (1, True), done
+    assert "- DRAFT-001 only surveyed what was asked for: " in done.stdout
+
+
+def test_what_was_only_planned_hides_no_run_that_has_begun(alone: Operator) -> None:
+    alone.ok("team", "start", "Do it", "--plan", written(alone, RESEARCH), "--plan-only")
+    alone.ok("team", "start", "Something else", "--plan", written(alone, RESEARCH), "--plan-only")
+    begun = alone.run("team", "start", "Do it", "--plan", written(alone, RESEARCH), "--wait", "--json")
+    id = json.loads(begun.stdout)["id"]
+
+    # The plan of the same text went with it; the other is told of, and in nobody's way.
+    states = {each["text"]: each["state"] for each in told(alone, "list")["runs"][1:]}
+    assert states == {"Do it": "cancelled", "Something else": "planned"}
+    assert [each["id"] for each in told(alone, "status")["runs"]] == [id]
+    assert alone.ok("team").endswith("\n1 only planned: gemba team list --state planned\n")
+    assert alone.ok("team", "report").startswith("# Do it\n")
+    assert "What was found about RESEARCH-001" in alone.ok("team", "artifact", "RESEARCH-001")
+    assert alone.ok("team", "revise", "RESEARCH-001", "once more").startswith(f"RESEARCH-001 of {id}")
+    alone.ok("team", "cancel", id)
+    assert alone.ok("team", "cancel").startswith("cancelled team-")
+    assert told(alone, "list", "--state", "planned")["total"] == 0
+
+
+def test_a_plan_that_is_made_again_takes_the_place_of_the_first(alone: Operator) -> None:
+    for _ in range(3):
+        alone.ok("team", "start", "investigate it", "--plan-only")
+
+    assert told(alone, "list", "--state", "planned")["total"] == 1
+    assert [each["state"] for each in told(alone, "status")["runs"]] == ["planned"]
+
+
 def test_what_fails_its_gate_waits_for_a_decision_with_the_commands_that_answer_it(served: Operator) -> None:
     plan = written(served, POOR, task("TEST-001", "tester", after=["IMPL-001"]))
 

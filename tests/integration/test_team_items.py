@@ -44,6 +44,18 @@ def take_turn(floor: TeamFloor, run_id: str, task_id: str, tokens: int, cost: fl
 # ---- its item --------------------------------------------------------------------------------------------------------
 
 
+def test_a_run_that_only_surveyed_hands_nothing_in_for_review(team_floor: TeamFloor) -> None:
+    epic = item(team_floor.app, "Refunds", kind="epic")
+    run_id = team_floor.act("/api/teams", text="asdf qwer", agent="builtin", epic_id=epic).id
+
+    over = team_floor.until_over(run_id)
+
+    assert (over.state, over.surveyed) == ("completed_with_warnings", ["TASK-001"])
+    assert standing(team_floor, epic) == ("in_progress", None)
+    assert over.report is not None
+    assert "waits in review" not in over.report
+
+
 def test_the_item_of_a_run_is_claimed_and_in_progress_and_in_review_when_it_is_done(team_floor: TeamFloor) -> None:
     epic = item(team_floor.app, "Search", kind="epic")
     run_id = team_floor.begin(task("RESEARCH-001"), epic_id=epic)

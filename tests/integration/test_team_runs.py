@@ -1,5 +1,6 @@
 """Team runs, end to end: real worktrees, real processes, both databases."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -427,6 +428,49 @@ def test_feedback_goes_to_the_tasks_that_it_names_and_to_the_decisions(team_floo
     assert team_floor.detail(run_id, "DRAFT-001").words == []
     decisions = team_floor.app.workspace.root / ".gemba" / "teams" / run_id / "wisdom" / "decisions.md"
     team_floor.commits.until(lambda: decisions.exists() and "must keep the old name" in decisions.read_text())
+
+
+def test_the_report_has_answers_with_their_questions_feedback_once_and_what_cost_points(team_floor: TeamFloor) -> None:
+    nothing = task("IMPL-001")
+    nothing["options"] = {"agent": "builtin", "output": "mixed"}
+    run_id = team_floor.begin(nothing, task("DRAFT-001", "IMPL-001"))
+    asks = team_floor.until_task(run_id, "IMPL-001", "waiting")
+    team_floor.command(run_id, "feedback", text="use staging")
+    team_floor.answer(str(asks.escalation_id), text="run: echo 'x = 1' > made.py")
+
+    over = team_floor.until_over(run_id)
+
+    assert over.report is not None
+    decided = over.report.partition("## What was decided")[2].partition("## Tasks")[0]
+    assert decided.count("use staging") == 1
+    assert "(to IMPL-001, DRAFT-001)" in decided
+    assert re.search(r"- IMPL-001 asked: .* — operator: run: echo", decided), decided
+    assert "source was changed, and no test was touched or run" in over.report
+    assert ".gemba/artifacts/" not in over.report
+    assert "made.py" in over.report.partition("## Where it lies")[2]
+
+    team_floor.command(run_id, "revise", "IMPL-001", text="otherwise")
+    team_floor.command(run_id, "cancel")
+
+    report = team_floor.run(run_id).report
+    assert report is not None
+    assert f"the branch `{over.branch}`" in report
+    assert "made.py" in report.partition("## Where it lies")[2]
+
+
+def test_a_gate_that_is_decided_by_a_command_is_answered_with_its_words(team_floor: TeamFloor) -> None:
+    poor = "mkdir -p .gemba/artifacts && echo TODO > .gemba/artifacts/IMPL-001-report.md"
+    run_id = team_floor.begin(task("IMPL-001", run=poor, acceptance=["cookies expire", "passwords are long"]))
+    card = team_floor.until_task(run_id, "IMPL-001", "partial_completion").escalation_id
+
+    team_floor.command(run_id, "accept", "IMPL-001", text="for the spike")
+
+    over = team_floor.until_over(run_id)
+    with team_floor.app.database.read() as connection:
+        row = get(connection, str(card))
+    assert (row.outcome, row.action, row.reply_text) == ("answered", "accept", "for the spike")
+    assert over.report is not None
+    assert "IMPL-001 asked: IMPL-001 does not pass its gate — operator: accept: for the spike" in over.report
 
 
 def test_improve_revises_the_task_with_the_lowest_score(team_floor: TeamFloor) -> None:

@@ -126,6 +126,19 @@ def test_where_nothing_was_handed_in_there_are_no_points_and_it_is_sent_back(out
     assert (gate.score, gate.outcome) == (0, "sent_back")
 
 
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_survey_in_the_place_of_what_was_asked_for_is_never_completed_without_a_warning(output: Output) -> None:
+    surveyed = with_envelope(lambda _, proof: proof.update(details={"surveyed": "it needs a model"}))(good_work(output))
+    generous = msgspec.structs.replace(review(good_work(output)), reviewer="a person")
+
+    gate = judge(measure(surveyed), generous, author="writer", attempt=1, surveyed="it needs a model")
+
+    assert (gate.score, gate.outcome, gate.lowest) == (75, "passed_with_warnings", D.COMPLETENESS)
+    assert "surveyed only: it needs a model" in gate.reason
+    assert gate.surveyed == "it needs a model"
+    assert '"surveyed"' not in msgspec.json.encode(gate_of(good_work(output))).decode()
+
+
 def test_a_grave_finding_alone_keeps_work_from_being_completed_without_a_warning() -> None:
     work = with_fields(commands=(CommandResult("tests", D.ACCURACY, 1, "exit code 1", "1 failed"),))(
         good_work("codebase")
@@ -174,6 +187,7 @@ def test_the_examples_of_the_page_are_what_comes_out() -> None:
         planted["a criterion that nothing speaks of"](good_work("artifact")),
         failing,
         planted["steps are left"](planted["code without a test"](failing)),
+        planted["a survey in the place of what was asked for"](good_work("artifact")),
         with_fields(artifacts=())(good_work("artifact")),
     )
     words = {"passed": "completed", "passed_with_warnings": "with warnings", "sent_back": "again"}

@@ -230,6 +230,89 @@ def test_a_report_draws_together_what_was_written_before(tmp_path: Path) -> None
     assert ".gemba/artifacts/TEST-001-tester.md" in evidence["files_checked"]
 
 
+# What each program does, and what it only surveys: by the words of the text, and by what there is to look at.
+_NOTES = Task("DRAFT-001", "Write the notes of release 0.4", "Do what release.toml says")
+_ASKED: list[tuple[str, str | Task, bool]] = [
+    ("general", "asdf", False),
+    ("general", "Make prices lower", False),
+    ("general", "Count the files and the languages", True),
+    ("researcher", "Investigate how prices are applied", True),
+    ("researcher", "Survey and compare the orders", True),
+    ("researcher", "Look into the slow prices", False),
+    ("researcher", "Investigate why orders are lost", False),
+    ("researcher", "Investigate the zeppelin", False),
+    ("planner", "Plan the prices", False),
+    ("planner", "Plan it: add stock to orders, then show prices in euro", True),
+    ("planner", "Estimate it: add stock to orders, then show prices in euro", False),
+    ("designer", "Design prices in euro", False),
+    ("writer", "Write a report on prices", True),
+    ("writer", "Write a tutorial on prices", False),
+    ("writer", "Write a report and the release notes of prices", False),
+    ("writer", _NOTES, False),
+    ("writer", _NOTES._replace(goal="Draw together what the tests have shown"), True),
+    ("analyst", "Review the prices", True),
+    ("analyst", "Find the root cause of wrong prices", False),
+    ("analyst", "Review the zeppelin", False),
+    ("tester", "Test the prices", True),
+]
+
+
+@pytest.mark.parametrize(("name", "asked", "is_done"), _ASKED, ids=lambda value: str(value)[:40])
+def test_a_program_says_whether_it_did_what_was_asked_or_only_surveyed(
+    name: str, asked: str | Task, is_done: bool, tmp_path: Path
+) -> None:
+    root = lay(tmp_path / "repository", SHOP)
+    if name == "writer":
+        done("researcher", root, Task("RESEARCH-001", text="Investigate the prices"))
+    task = asked if isinstance(asked, Task) else Task("TASK-001", text=asked)
+
+    _, page, evidence = done(name, root, task)
+
+    assert (evidence["surveyed"] == "") is is_done, evidence["surveyed"]
+    assert ("- Surveyed only: " in page) is not is_done
+    assert evidence["key_outputs"][0].startswith("Surveyed only: ") is not is_done
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_where_there_is_nothing_to_look_at_nothing_was_done(name: str, tmp_path: Path) -> None:
+    (tmp_path / "repository").mkdir()
+    task = Task("TASK-001", text="Investigate it, write a report")
+
+    _, _, evidence = done(name, lay(tmp_path / "repository", {}), task)
+
+    assert evidence["surveyed"]
+
+
+def test_a_report_of_surveys_alone_is_one(tmp_path: Path) -> None:
+    root = lay(tmp_path / "repository", SHOP)
+    done("researcher", root, Task("RESEARCH-001", text="Investigate the zeppelin"))
+    _, _, evidence = done("writer", root, Task("DRAFT-001", text="Write a report"))
+    assert evidence["surveyed"].startswith("all that is drawn together are surveys")
+
+    done("tester", root, Task("TEST-001"))
+    _, _, evidence = done("writer", root, Task("DRAFT-001", text="Write a report"))
+    assert evidence["surveyed"] == ""
+
+
+def test_a_criterion_that_nothing_has_checked_is_quoted_and_told(tmp_path: Path) -> None:
+    root = lay(tmp_path / "repository", SHOP)
+    criteria = ("All unit tests pass", "Prices are in euro", "tests of prices in euro pass")
+
+    _, page, evidence = done("tester", root, Task("TEST-001", text="Test it", acceptance=criteria))
+
+    assert evidence["unchecked"] == [*criteria[1:]]
+    assert "- All unit tests pass — the tests say so" in page
+    assert "> Prices are in euro — nothing has checked it; " in page
+    assert done("researcher", root, TASK)[2]["unchecked"] == [*TASK.acceptance]
+
+
+def test_a_run_of_no_tests_is_no_test(tmp_path: Path) -> None:
+    makefile = "test:\n\t@echo; echo 'Ran 0 tests in 0.0s'; echo; echo OK\n"
+    _, _, evidence = done("tester", lay(tmp_path / "repository", {"Makefile": makefile}))
+
+    assert evidence["surveyed"] == "not one test was run"
+
+
 @pytest.mark.parametrize(("recipe", "code"), [("echo 3 passed", 0), ("echo '1 failed, 2 passed in 1s'; exit 1", 1)])
 def test_a_test_run_that_fails_is_told_and_not_passed_off(recipe: str, code: int, tmp_path: Path) -> None:
     root = lay(tmp_path / "repository", {"Makefile": f"test:\n\t@{recipe}\n"})

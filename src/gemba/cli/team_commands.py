@@ -140,7 +140,8 @@ def archive(folder: str | None, run: str | None, remove: bool, as_json: bool) ->
 @json_option
 @click.pass_obj
 def accept(folder: str | None, words: tuple[str, ...], reason: str, as_json: bool) -> None:
-    """Take the work of TASK in RUN as it is, though it did not pass its gate. It is completed with warnings.
+    """Take the work of TASK in RUN as it is, though it did not pass its gate, or only surveyed what was asked for.
+    It is completed with warnings.
 
     \b
     Example:
@@ -201,7 +202,7 @@ def revise(folder: str | None, words: tuple[str, ...], as_json: bool) -> None:
 
 def _to_run(folder: str | None, given: str | None, verb: str, body: dict[str, Any], as_json: bool, words: str) -> None:
     with open_door(folder) as door:
-        run = door.post(item_path("teams", find_run(door, given), verb), body)
+        run = door.post(item_path("teams", find_run(door, given, is_open=True), verb), body)
         is_server = door.is_server
     tell(run, as_json, _said(words.format(id=run["id"]), run, is_server))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 UNDER_WAY = "running,paused"
 PLANNED = "planned"
+BEGUN = f"{UNDER_WAY},completed,completed_with_warnings,failed,cancelled"
 OPEN = f"{PLANNED},{UNDER_WAY}"
 _RUN = re.compile(r"team-[0-9a-f]{12}")
 _PART = re.compile(r"(?:team-)?([0-9a-f]{1,12})")
@@ -32,10 +33,11 @@ _MOST_NAMED = 5
 Run = dict[str, Any]
 
 
-def find_run(door: Door, given: str | None) -> str:
-    """The id of the run that is meant; without a word the one that is under way, else the newest."""
+def find_run(door: Door, given: str | None, *, is_open: bool = False) -> str:
+    """The id of the run that is meant; without a word the one that is under way, else the newest that has begun, else
+    the one that is planned. `is_open`: what is over does not count as long as something is open."""
     if given is None:
-        return _usual(door)
+        return _usual(door, is_open)
     if _RUN.fullmatch(given):
         return given
     part = _PART.fullmatch(given)
@@ -66,16 +68,22 @@ def get_run(door: Door, given: str | None) -> Run:
     return found
 
 
-def _usual(door: Door) -> str:
-    """The only run that is under way, else the only one that is planned, else the newest."""
-    open_ = _some(door, UNDER_WAY) or _some(door, PLANNED)
-    if len(open_) > 1:
-        ids = ", ".join(run["id"] for run in open_[:_MOST_NAMED]) + (" …" if len(open_) > _MOST_NAMED else "")
-        raise Invalid(f"several team runs are open: say which one is meant: {ids}", code="ambiguous_id")
-    newest = open_ or door.get("/api/teams", limit=1)["runs"]
-    if not newest:
+def _usual(door: Door, is_open: bool) -> str:
+    """What was only planned is no reason to look past a run that has begun."""
+    planned = _some(door, PLANNED)
+    found = _some(door, UNDER_WAY) or (planned if is_open else []) or newest_begun(door) or planned
+    found = found or door.get("/api/teams", limit=1)["runs"]
+    if not found:
         raise NotFound('there is no team run yet; begin one with: gemba team start "what is to be done"', code="no_run")
-    return str(newest[0]["id"])
+    if len(found) > 1:
+        ids = ", ".join(run["id"] for run in found[:_MOST_NAMED]) + (" …" if len(found) > _MOST_NAMED else "")
+        raise Invalid(f"several team runs are open: say which one is meant: {ids}", code="ambiguous_id")
+    return str(found[0]["id"])
+
+
+def newest_begun(door: Door) -> list[Run]:
+    """The newest run that was more than planned, if there is one."""
+    return [run for run in door.get("/api/teams", state=BEGUN, limit=_PAGE)["runs"] if run["started_at"]][:1]
 
 
 def _some(door: Door, state: str) -> list[Run]:

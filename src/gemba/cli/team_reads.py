@@ -10,13 +10,15 @@ import click
 from gemba.cli.door import Door, item_path, open_door
 from gemba.cli.show import json_option, print_json
 from gemba.cli.team_found import (
-    OPEN,
+    PLANNED,
+    UNDER_WAY,
     Run,
     complete_run,
     complete_words,
     find_run,
     get_run,
     looks_like_task,
+    newest_begun,
     parted,
     run_and_task,
     task_path,
@@ -38,7 +40,7 @@ _NONE_YET = 'There is no team run yet. Begin one with: gemba team start "what is
 @click.pass_obj
 def status(folder: str | None, run: str | None = None, as_json: bool = False) -> None:
     """Show how RUN stands: what is at work, what waits for you and the commands that answer it, what failed and why,
-    what it took. Without RUN all that are open, else the newest.
+    what it took. Without RUN all that are under way, else the newest that has begun, else what is planned.
 
     \b
     Example:
@@ -49,14 +51,22 @@ def status(folder: str | None, run: str | None = None, as_json: bool = False) ->
         if run is not None:
             found = [get_run(door, run)]
         else:
-            open_ = door.get("/api/teams", state=OPEN, limit=_MOST_RUNS)["runs"]
-            rows = open_ or door.get("/api/teams", limit=1)["runs"]
-            found = [door.get(item_path("teams", row["id"])) for row in rows]
+            found = [door.get(item_path("teams", row["id"])) for row in _usual(door)]
         if as_json:
             print_json({"runs": found} if run is None else found[0])
             return
         shown = ["\n".join([*lines_of_status(each, _waiting(door, each)), *_step(each, door)]) for each in found]
+        planned = door.get("/api/teams", state=PLANNED, limit=1)["total"] if run is None else 0
     click.echo("\n\n".join(shown) if shown else _NONE_YET)
+    if planned and found[0]["state"] != PLANNED:
+        click.echo(f"\n{planned} only planned: gemba team list --state planned")
+
+
+def _usual(door: Door) -> list[Run]:
+    """All that are under way, else the newest that has begun, else what is planned."""
+    under_way: list[Run] = door.get("/api/teams", state=UNDER_WAY, limit=_MOST_RUNS)["runs"]
+    found = under_way or newest_begun(door) or door.get("/api/teams", state=PLANNED, limit=_MOST_RUNS)["runs"]
+    return found or list(door.get("/api/teams", limit=1)["runs"])
 
 
 def _step(run: Run, door: Door) -> list[str]:

@@ -61,8 +61,9 @@ def command(
 ) -> None:
     """Plan a team run for TEXT (`-`: standard input), and start it. TEXT is what is to be done, whatever it reads like.
 
-    With --wait progress goes to stderr and the report to stdout; it exits 0 when the run is completed, with or without
-    warnings, and 1 otherwise. Ctrl-C leaves the run as it stands: `gemba team watch` or `gemba serve` takes it up.
+    With --wait progress goes to stderr and the report to stdout; it exits 0 when all that was asked for is done, with
+    or without warnings, and 1 otherwise: also when a task only surveyed what needs a model. Ctrl-C leaves the run as it
+    stands: `gemba team watch` or `gemba serve` takes it up.
 
     \b
     Example:
@@ -170,6 +171,8 @@ def _see_to(folder: str | None, run: Run, seen: int, unattended: bool, as_json: 
     over = follow(folder, run, seen, echo_to(err=True), unattended=unattended)
     if over["state"] in OPEN:
         click.echo(f"gemba: {over['id']} waits for a person; see gemba team status {short(over['id'])}", err=True)
+    elif over["left"]:
+        click.echo(f"gemba: {over['left']}", err=True)
     if as_json:
         print_json(over)
     elif over["report"] is not None:

@@ -47,14 +47,14 @@ _DECISIONS = (
 def lines_of_list(run: Run) -> list[str]:
     facts = [_progress(run), _needs(run), cost_of(run), f"{age(run['created_at'])} ago"]
     lines = headline(run["state"], COLOURS[run["state"]], run["id"], [*facts, run["archived_at"] and "archived"])
-    return [*lines, *body_lines(run["text"], 1)]
+    return [*lines, *_left(run), *body_lines(run["text"], 1)]
 
 
 def lines_of_status(run: Run, waiting: Sequence[list[str]]) -> list[str]:
     """What is at work, what waits for a person (given, as lines a task), what failed and why, what comes next."""
     state = run["state"]
     lines = headline(state, COLOURS[state], run["id"], [_needs(run), _time(run), cost_of(run)])
-    lines += body_lines(run["text"], 2)
+    lines += [*_left(run), *body_lines(run["text"], 2)]
     lines += labelled("progress:", f"{_bar(run)} {_progress(run)}")
     if run["trouble"]:
         lines += labelled("trouble:" if state == "running" else "because:", run["trouble"])
@@ -64,10 +64,17 @@ def lines_of_status(run: Run, waiting: Sequence[list[str]]) -> list[str]:
     lost = [task for task in tasks if task["state"] in ("failed", "skipped") and state != "cancelled"]
     lines += _section("failed or left out", [_told(task) for task in lost], "red")
     warned = [task for task in tasks if task["state"] == "completed_with_warnings"]
-    lines += _section("done with warnings", [_told(task) for task in warned])
+    surveyed = [task for task in warned if task["surveyed"]]
+    lines += _section("surveyed only", [_entry(task, task["surveyed"]) for task in surveyed], "yellow")
+    lines += _section("done with warnings", [_told(task) for task in warned if not task["surveyed"]])
     if state in ("running", "paused"):
         lines += _section("comes next", [_next(task) for task in tasks if task["state"] == "pending"])
     return [*lines, *_ways_on(run)]
+
+
+def _left(run: Run) -> list[str]:
+    """What was not done of what was asked for, before anything else."""
+    return [click.style(line, fg="yellow") for line in body_lines(run["left"])] if run["left"] else []
 
 
 def _section(title: str, entries: Sequence[list[str]], colour: str | None = None) -> list[str]:
@@ -174,6 +181,7 @@ def _ways_on(run: Run) -> list[str]:
         ways = [(f"gemba team resume {id}", "let it go on"), (f"gemba team cancel {id}", "end it")]
     elif state not in OPEN:
         ways = [(f"gemba team report {id}", "what came of it")]
+        ways += [(f"gemba team accept {id} {task}", "take its survey for enough") for task in run["surveyed"][:3]]
     if state != "planned":
         ways.append((f"gemba team show {id} [TASK]", "all of it, or one task with its scores"))
     return ["", *_commands(ways, "  ")]
@@ -182,7 +190,7 @@ def _ways_on(run: Run) -> list[str]:
 def lines_of_run(run: Run) -> list[str]:
     """All of a run: how it is to run, who takes part, every task."""
     lines = headline(run["state"], COLOURS[run["state"]], run["id"], [_progress(run), _time(run), cost_of(run)])
-    lines += body_lines(run["text"], 20)
+    lines += [*_left(run), *body_lines(run["text"], 20)]
     settings = run["settings"]
     how = f"agent {run['agent']}, {settings['max_parallel']} at once, reviewed by {settings['reviewer']}"
     lines += labelled("how:", f"{how}, then {settings['on_complete']}")

@@ -38,7 +38,7 @@ Tell = Callable[[Door, dict[str, Any]], None]
 @json_option
 @click.pass_obj
 def command(folder: str | None, run: str | None, unattended: bool, as_json: bool) -> None:
-    """Follow RUN, a line a change, until it is over: exit 0 when it is completed, 1 otherwise.
+    """Follow RUN, a line a change, until it is over: exit 0 when what was asked for is done, 1 otherwise.
 
     Without a server this process runs the team meanwhile. Ctrl-C ends the watching and not the run: agents that are at
     work go on, and `gemba team watch` or `gemba serve` takes it up again.
@@ -64,6 +64,8 @@ def command(folder: str | None, run: str | None, unattended: bool, as_json: bool
     over = follow(folder, found, seen, tell, unattended=unattended)
     if over["state"] in OPEN and unattended:
         click.echo(f"gemba: {over['id']} waits for a person; see gemba team status {short(over['id'])}", err=True)
+    if over["left"] and not as_json:
+        click.echo(over["left"])
     sys.exit(exit_code(over))
 
 
@@ -142,7 +144,8 @@ def _may_end(event: dict[str, Any], unattended: bool) -> bool:
 
 
 def exit_code(run: Run) -> int:
-    return 0 if run["state"] in DONE else 1
+    """0: everything that was asked for is done, with or without warnings, or somebody took it as it is."""
+    return 0 if run["state"] in DONE and not run["surveyed"] else 1
 
 
 # ---- a change --------------------------------------------------------------------------------------------------------

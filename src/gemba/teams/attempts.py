@@ -129,6 +129,12 @@ def sessions_of(connection: Connection, run_id: str) -> Sequence[str]:
     return connection.execute(mine).scalars().all()
 
 
+def tasks_by_session(connection: Connection, run_id: str) -> dict[str, str]:
+    """By every session of a run the task that it worked on last."""
+    mine = select(attempts.c.session_id, attempts.c.task_id).where(attempts.c.run_id == run_id)
+    return {row.session_id: row.task_id for row in connection.execute(mine.order_by(attempts.c.number))}
+
+
 def _view(row: Row[Any]) -> Attempt:
     return Attempt(
         number=row.number,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from gemba import wire
 from gemba.action import Action, Id, Nothing
@@ -25,7 +25,7 @@ from gemba.personas import consults
 from gemba.sessions.agents.agent import Agent, usable
 from gemba.skills.consult import team_plan
 from gemba.store.database import Transaction
-from gemba.teams import branches, bus, command_tasks, epics, graph, store, team_file
+from gemba.teams import branches, bus, command_tasks, commands, epics, graph, store, team_file
 from gemba.teams.analysis import LONGEST_TEXT, MOST_ROLES, Analysis, analyse
 from gemba.teams.capabilities import workspace_vocabulary
 from gemba.teams.casting import Cast, cast_roles, kept_role
@@ -141,6 +141,7 @@ def begin_run(tx: Transaction, made: Prepared) -> RunView:
             guard(tx)
     if made.wanted.epic_id is not None:
         epics.take(tx, made.wanted.epic_id, made.id, begins=not planned)
+    _drop_earlier_plans(tx, made)
     tx.connection.execute(insert(runs), _run_row(tx, made))
     tx.insert_many(tasks, [_task_row(tx, made, at, task) for at, task in enumerate(made.plan.tasks)])
     pairs = [(before, task.id) for task in made.plan.tasks for before in task.blocked_by]
@@ -152,6 +153,14 @@ def begin_run(tx: Transaction, made: Prepared) -> RunView:
     audit.record(tx, "team.planned" if planned else "team.started", made.id, told)
     bus.post(tx, made.id, COORDINATOR, "progress", f"planned {len(made.plan.tasks)} tasks", {}, recipient="all")
     return view_run(tx.connection, made.id)
+
+
+def _drop_earlier_plans(tx: Transaction, made: Prepared) -> None:
+    """What was only planned for the same text and item is worth nothing beside this, and leaves nothing to be done."""
+    same = (runs.c.text == storable(made.wanted.text), runs.c.epic_id.is_not_distinct_from(made.wanted.epic_id))
+    here = (runs.c.workspace == str(tx.surroundings["workspace"]), runs.c.state == RunState.PLANNED)
+    for id in tx.connection.execute(select(runs.c.id).where(*same, *here)).scalars().all():
+        commands.cancel(tx, commands.Reason(f"{made.id} is of the same text"), id=id)
 
 
 def start_run(tx: Transaction, opened: branches.Opened | None, *, id: str) -> RunView:

@@ -33,6 +33,7 @@ from gemba.teams.knowledge import CollectedArtifact, Exploration
 from gemba.teams.loading import current_artifacts
 from gemba.teams.publishing import publish
 from gemba.teams.run import BUILTIN, COORDINATOR
+from gemba.teams.surveyed import taken
 from gemba.teams.tables import tasks
 from gemba.teams.task import DONE, TaskState
 from gemba.teams.transfers import artifacts_given
@@ -122,7 +123,8 @@ class BringingIn:
             reason = gate.reason
         attempts.change_latest(tx, row, outcome=event, ended_at=tx.now)
         at = merged.commit if isinstance(merged, branches.Merged) else None
-        ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None)
+        verdict = taken(row) if gate is None else {}  # somebody accepted it
+        ended = graph.end(tx, row, event, merged=at, executor=None, reason=reason, accepted=None, **verdict)
         gaps.withdraw_cards(tx, row.run_id, f"{row.id} is done", row.id)
         _tell_of_end(tx, ended, update)
         discussing.ask_after_revision(tx, ended.task)

@@ -25,12 +25,13 @@ from gemba.teams import attempts, bus, epics, finishing, gaps, graph, store
 from gemba.teams.affected import affected_by, lowest
 from gemba.teams.archive import Archived, ArchiveRun, archive, bring_back
 from gemba.teams.claiming import BRING_IN
-from gemba.teams.deciding import withdraw_card
+from gemba.teams.deciding import settle_card, withdraw_card
 from gemba.teams.gates import Dimension
 from gemba.teams.publishing import add_wisdom
 from gemba.teams.report import report_of
 from gemba.teams.run import COORDINATOR, RunState, RunView
 from gemba.teams.standing import typable
+from gemba.teams.surveyed import taken
 from gemba.teams.tables import runs
 from gemba.teams.task import ENDED, TaskState, events_from
 from gemba.teams.view import view_run
@@ -140,7 +141,7 @@ def improve(tx: Transaction, body: Improve, *, id: str) -> RunView:
 def retry(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
     """Once more as it is, with all its tries anew."""
     words = [] if not body.text.strip() else [f"{tx.actor}: {storable(body.text).strip()}"]
-    row = _open(tx, id, task, "retried")
+    row = _open(tx, id, task, "retried", body.text)
     anew(tx, row, "retried", words)
     _record(tx, id, "retried", body.text, task)
     return view_run(tx.connection, id)
@@ -148,7 +149,7 @@ def retry(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
 
 def revise(tx: Transaction, body: Said, *, id: str, task: str) -> RunView:
     """A new version, to be done otherwise; what was built on it is done anew behind it, and old versions stay."""
-    row = _open(tx, id, task, "revised")
+    row = _open(tx, id, task, "revised", body.text)
     anew(tx, row, "revised", [f"{tx.actor}: {storable(body.text).strip()}"])
     _record(tx, id, "revised", body.text, task)
     return view_run(tx.connection, id)
@@ -156,16 +157,21 @@ def revise(tx: Transaction, body: Said, *, id: str, task: str) -> RunView:
 
 def skip(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
     """It is left out, and all that depends on it."""
-    row = _open(tx, id, task, "skipped")
+    row = _open(tx, id, task, "skipped", body.text)
     leave_out(tx, row, _reason(body, f"skipped by {tx.actor}"))
     _record(tx, id, "skipped", body.text, task)
     return view_run(tx.connection, id)
 
 
 def accept(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
-    """What was not good enough is taken as it is, with a warning."""
-    row = _open(tx, id, task, "accepted")
-    take_as_it_is(tx, row, _reason(body, f"accepted by {tx.actor}"))
+    """What was not good enough, or only surveyed, is taken as it is, with a warning."""
+    row = _open(tx, id, task, "accepted", body.text)
+    reason = _reason(body, f"accepted by {tx.actor}")
+    if S(row.state) is S.COMPLETED_WITH_WARNINGS:
+        store.move_task(tx, row, "accepted", None, reason=reason, **taken(row))
+        finishing.tell_anew(tx, id)
+    else:
+        take_as_it_is(tx, row, reason)
     _record(tx, id, "accepted", body.text, task)
     return view_run(tx.connection, id)
 
@@ -216,8 +222,9 @@ def take_as_it_is(tx: Transaction, row: Row[Any], reason: str) -> None:
     store.tell(tx, store.get_task(tx.connection, row.run_id, row.id), "accepting")
 
 
-def _open(tx: Transaction, run_id: str, task_id: str, event: str) -> Row[Any]:
-    """The task for a command, after its run was locked; a Conflict says what is allowed instead."""
+def _open(tx: Transaction, run_id: str, task_id: str, event: str, said: str) -> Row[Any]:
+    """The task for a command, after its run was locked, and what was asked of it is answered by that; a Conflict says
+    what is allowed instead."""
     run = store.lock_run(tx, run_id)
     row = store.lock_task(tx, run_id, task_id)
     if RunState(run.state) in (RunState.PLANNED, RunState.CANCELLED):
@@ -232,6 +239,7 @@ def _open(tx: Transaction, run_id: str, task_id: str, event: str) -> Row[Any]:
             found=row.state,
             allowed=named,
         )
+    settle_card(tx, row, _COMMANDS[event], one_line(storable(said), 300))
     return row
 
 

@@ -135,6 +135,13 @@ def raise_card(
     return id
 
 
+def settle_card(tx: Transaction, row: Row[Any], verb: str, words: str) -> None:
+    """What a person was asked to decide of a task and decided by a command: it is an answer like one on the card."""
+    card = None if row.escalation_id is None else lock_escalation(tx, row.escalation_id)
+    if card is not None and card.kind == KIND and not card.resolved:
+        settle(tx, card, "resolved", Reply("answered", words or verb, "operator", action=verb, who=tx.actor))
+
+
 def withdraw_card(tx: Transaction, row: Row[Any], why: str) -> None:
     """What a person was asked for a task, and need not answer any more."""
     if row.escalation_id is None:

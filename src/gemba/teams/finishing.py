@@ -17,8 +17,9 @@ from gemba.store.database import Transaction
 from gemba.teams import bus, epics, store
 from gemba.teams.report import report_of
 from gemba.teams.run import COORDINATOR, ending_of
+from gemba.teams.surveyed import surveyed_in
 from gemba.teams.tables import tasks
-from gemba.teams.task import TaskState
+from gemba.teams.task import DONE, TaskState
 
 FINISH: Final = "team.finish"
 
@@ -28,9 +29,13 @@ def finish_if_over(tx: Transaction, run_id: str) -> bool:
     run = store.get_run(tx.connection, run_id)
     if run.unended > 0:
         return False
-    event = ending_of(TaskState(state) for state in states_of(tx.connection, run_id))
+    states = states_of(tx.connection, run_id)
+    event = ending_of(map(TaskState, states))
     done = event != "failed"
-    trouble = epics.hand_in(tx, run.epic_id, run.id, done=done) if run.epic_id is not None else None
+    # What was only surveyed is nothing to review.
+    surveyed = surveyed_in(tx.connection, [run_id]).get(run_id, [])
+    hands_in = done and len(surveyed) < sum(states.get(each, 0) for each in DONE)
+    trouble = epics.hand_in(tx, run.epic_id, run.id, done=hands_in) if run.epic_id is not None else None
     report = report_of(tx.connection, run, event)
     ended = store.move_run(tx, run, event, ended_at=tx.now, report=report, trouble=trouble)
     told = {"state": ended.state, "tasks": ended.tasks}
@@ -41,6 +46,13 @@ def finish_if_over(tx: Transaction, run_id: str) -> bool:
         args = {"run_id": run_id, "since": tx.now}
         wanted.want(tx, FINISH, [wanted.Call(f"{FINISH}/{run_id}/{tx.now}", args)], origin=run.origin)
     return True
+
+
+def tell_anew(tx: Transaction, run_id: str) -> None:
+    """The report of a run that is over, when somebody has said something of it since."""
+    run = store.get_run(tx.connection, run_id)
+    if run.report is not None:
+        store.change_run(tx, run_id, report=report_of(tx.connection, run, run.state))
 
 
 def states_of(connection: Connection, run_id: str) -> dict[str, int]:

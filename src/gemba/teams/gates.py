@@ -73,8 +73,9 @@ class DimensionScore(msgspec.Struct, frozen=True):
 Outcome = Literal["passed", "passed_with_warnings", "sent_back", "given_up"]  # events of `task.TASK`
 
 
-class Gate(msgspec.Struct, frozen=True):
-    """How one attempt was judged. `outcome` is what happens to the task; `lowest` is what to improve first."""
+class Gate(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How one attempt was judged. `outcome` is what happens to the task; `lowest` is what to improve first; `surveyed`
+    says why what was asked for is not done by it, where only a survey was made."""
 
     score: float
     outcome: Outcome
@@ -84,9 +85,10 @@ class Gate(msgspec.Struct, frozen=True):
     lowest: Dimension
     reviewer: str
     reason: str
+    surveyed: str = ""
 
 
-def judge(checks: Sequence[ComputedCheck], review: Review, *, author: str, attempt: int) -> Gate:
+def judge(checks: Sequence[ComputedCheck], review: Review, *, author: str, attempt: int, surveyed: str = "") -> Gate:
     """The verdict on an attempt (from 1); a Conflict where the reviewer is the author."""
     if review.reviewer == author:
         raise Conflict(
@@ -113,6 +115,7 @@ def judge(checks: Sequence[ComputedCheck], review: Review, *, author: str, attem
         lowest,
         review.reviewer,
         f"{reason}: {why}" if why else reason,
+        one_line(surveyed, _LONGEST_WHY),
     )
 
 

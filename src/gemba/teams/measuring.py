@@ -7,7 +7,7 @@ to look at is not made. `gates.py` alone makes a score of them. Called by the en
 from __future__ import annotations
 
 from gemba.handoff.check import shown
-from gemba.teams.gates import COMMAND, ComputedCheck
+from gemba.teams.gates import COMMAND, ComputedCheck, Dimension
 from gemba.teams.measures import accuracy, completeness, consistency, depth
 from gemba.teams.measures.row import Row
 from gemba.teams.seen import Seen
@@ -25,7 +25,10 @@ def measure(work: Submitted) -> list[ComputedCheck]:
         ComputedCheck(row.dimension, row.name, it.passed, shown(it.evidence)) for row, it in found if it is not None
     ]
     commands = sorted(work.commands, key=lambda each: (each.name, repr(each)))
-    return checks + [_command(each) for each in commands if each.code == 0 or each.is_to_blame]
+    told = [each for each in commands if each.code == 0 or each.is_to_blame]
+    if seen.said.surveyed:  # what passes beside it makes nothing of what was asked for
+        told = [each for each in told if each.dimension is not Dimension.COMPLETENESS]
+    return checks + [_command(each) for each in told]
 
 
 def _command(result: CommandResult) -> ComputedCheck:

@@ -15,10 +15,14 @@ from sqlalchemy import Connection, Row, select
 
 from gemba import clock, typed
 from gemba.teams import store
+from gemba.teams.decided import decided_in
 from gemba.teams.gates import Gate
 from gemba.teams.markdown import literal
 from gemba.teams.message import KnownState
-from gemba.teams.tables import artifacts, states, wisdom
+from gemba.teams.programs.upstream import section
+from gemba.teams.submitted import ARTIFACTS
+from gemba.teams.surveyed import left_in_words, surveyed_by
+from gemba.teams.tables import artifacts, states
 from gemba.teams.task import DONE, TaskState
 from gemba.teams.view import Took, planned_by, took_of, total_of
 
@@ -33,7 +37,8 @@ _REASON = 300
 _MOST_TASKS = 200  # in a table, or of a kind in a list; the rest is counted
 _MOST_FINDINGS = 5  # of a task
 _MOST_FILES = 8
-_MOST_DECISIONS = 20
+_MOST_QUESTIONS = 10
+_OPEN = "Open questions"  # the heading that programs and agents write them under
 
 _gate = typed.decoder(Gate)
 _state = typed.decoder(KnownState)
@@ -59,8 +64,10 @@ def report_of(connection: Connection, run: Row[Any], event: str) -> str:
         _outcome(told),
         _planner(run),
         _section("What needs a look", _looks(told)),
+        _section("What cost points", _costs(told)),
         _section("What was found", _findings(told)),
-        _section("What was decided", _decided(connection, told)),
+        _section("What is open", _questions(connection, told)),
+        _section("What was decided", decided_in(connection, run.id, rows)),
         f"## Tasks\n\n{_table(told)}",
         _section("Where it lies", _places(told)),
         _section("What to do next", _next(told)),
@@ -77,25 +84,24 @@ def _some(lines: Sequence[str]) -> list[str]:
     return [*lines[:_MOST_TASKS], *([f"- and {more:,} more"] if more > 0 else [])]
 
 
-def _decided(connection: Connection, told: _Told) -> list[str]:
-    """What people said to tasks, and what was decided on the way."""
-    said = [f"- {row.id}, {literal(words, _REASON)}" for row in told.rows for words in store.words_of(row)]
-    mine = select(wisdom).where(wisdom.c.run_id == told.run.id, wisdom.c.kind == "decisions").order_by(wisdom.c.number)
-    kept = [f"- {literal(row.author, _LONGEST)}: {literal(row.words, _REASON)}" for row in connection.execute(mine)]
-    return list(dict.fromkeys([*said, *kept]))[:_MOST_DECISIONS]
-
-
 # ---- how it went -----------------------------------------------------------------------------------------------------
 
 
 def _outcome(told: _Told) -> str:
     done = sum(TaskState(row.state) in DONE for row in told.rows)
+    left = left_in_words([row.id for row in told.rows if surveyed_by(row)], done)
+    first = _EVENTS[told.event] if left is None or told.event == "cancelled" else left
     ended = max((row.ended_at for row in told.rows if row.ended_at is not None), default=None)
     after = "" if ended is None or told.run.started_at is None else f", after {_span(ended - told.run.started_at)}"
     total = total_of(told.took)
     cost = "" if total.cost_usd is None else f" and ${total.cost_usd:,.2f}"
     used = f" It took {total.tokens:,} tokens{cost}." if total.tokens or cost else ""
-    return f"{_EVENTS[told.event]} {done} of {len(told.rows)} tasks are done{after}.{used}"
+    return f"{first} {done} of {len(told.rows)} tasks {_ended_in(told.event, left)}{after}.{used}"
+
+
+def _ended_in(event: str, left: str | None) -> str:
+    """A task that only surveyed has ended; that is not to say that it is done."""
+    return "are done" if left is None or event == "cancelled" else "have ended"
 
 
 def _span(micros: int) -> str:
@@ -126,12 +132,34 @@ def _looks(told: _Told) -> list[str]:
     return _some([*lines, *(_warning(row) for row in warned)])
 
 
+def _costs(told: _Told) -> list[str]:
+    """What was completed without a warning, and why not with all points."""
+    rows = [row for row in told.rows if row.state == TaskState.COMPLETED and row.score is not None and row.score < 100]
+    return _some([f"- {row.id}, {literal(_gate.decode(row.gate).reason, _REASON)}" for row in rows if row.gate])
+
+
+def _questions(connection: Connection, told: _Told) -> list[str]:
+    """Questions that stand in what was written, each once."""
+    columns = (artifacts.c.task_id, artifacts.c.name, artifacts.c.content)
+    mine = select(*columns).where(artifacts.c.run_id == told.run.id).order_by(artifacts.c.version, artifacts.c.name)
+    latest = {row.name: row for row in connection.execute(mine)}
+    found: dict[str, str] = {}
+    for row in latest.values():
+        if row.name in told.written.get(row.task_id, ()):
+            lines = section(row.content, _OPEN).splitlines()
+            for line in (line[2:] for line in lines if line.startswith("- ") and "?" in line):
+                found.setdefault(line, f"- {row.task_id}: {literal(line.replace('`', ''), _REASON)}")
+    return list(found.values())[:_MOST_QUESTIONS]
+
+
 def _why(reason: str | None) -> str:
     return f": {literal(reason, _REASON)}" if reason else ""
 
 
 def _warning(row: Row[Any]) -> str:
     """With the dimension that is the lowest, which is what to improve first."""
+    if surveyed := surveyed_by(row):
+        return f"- {row.id} only surveyed what was asked for: {literal(surveyed, _REASON)}"
     score = "" if row.score is None else f" with {row.score:g} of 100"
     if row.reason and row.gate is not None and row.reason == _gate.decode(row.gate).reason:
         return f"- {row.id} is done{_why(row.reason)}"  # which says it all
@@ -158,12 +186,20 @@ def _findings(told: _Told) -> list[str]:
         if known is None or not (known.key_findings or known.decisions):
             continue
         lines.append(f"- {row.id}, {literal(row.owner, 60)}:")
-        lines += [f"  - {literal(each, _LONGEST)}" for each in known.key_findings[-_MOST_FINDINGS:]]
+        lines += [
+            f"  - {literal(_where_it_lies(each, told.run.id), _LONGEST)}"
+            for each in known.key_findings[-_MOST_FINDINGS:]
+        ]
         lines += [
             f"  - decided: {literal(each.decision, _LONGEST)}, since {literal(each.reason, _LONGEST)}"
             for each in known.decisions[-_MOST_FINDINGS:]
         ]
     return _some(lines)
+
+
+def _where_it_lies(words: str, run_id: str) -> str:
+    """A path as it is outside of the worktree that its task worked in."""
+    return words.replace(f"{ARTIFACTS}/", f".gemba/teams/{run_id}/artifacts/")
 
 
 # ---- what it took, where it lies -------------------------------------------------------------------------------------
@@ -205,12 +241,15 @@ def _places(told: _Told) -> list[str]:
     many = sum(map(len, told.written.values()))
     if many:
         lines.append(f"- {many:,} artifact{'' if many == 1 else 's'}: `.gemba/teams/{run.id}/artifacts/`")
-    lines.append(f"- everything else of the run, readable: `.gemba/teams/{run.id}/`")
+    if run.archived_at is None:
+        lines.append(f"- everything else of the run, readable: `.gemba/teams/{run.id}/`")
     return lines
 
 
 def _has_changes(told: _Told) -> bool:
-    return told.run.branch is not None and any(row.merged not in (None, told.run.base) for row in told.rows)
+    """By what is merged, and by what versions before brought in: a task that begins anew takes nothing back."""
+    merged = any(row.merged not in (None, told.run.base) for row in told.rows)
+    return told.run.branch is not None and (merged or any(known.files_modified for known in told.known.values()))
 
 
 def _next(told: _Told) -> list[str]:
@@ -219,7 +258,11 @@ def _next(told: _Told) -> list[str]:
     lines = [f"- do it once more: `gemba team retry {run.id} {row.id}`" for row in told.rows if row.state == "failed"][
         :5
     ]
-    if told.event != "cancelled" and any(row.state == TaskState.COMPLETED_WITH_WARNINGS for row in told.rows):
+    surveyed = [row.id for row in told.rows if surveyed_by(row)]
+    if told.event != "cancelled" and surveyed:
+        lines.append("- have it done by a model: the same with `--agent NAME`; `gemba agents` shows who can run here")
+        lines += [f"- take a survey for enough: `gemba team accept {run.id} {id}`" for id in surveyed[:5]]
+    elif told.event != "cancelled" and any(row.state == TaskState.COMPLETED_WITH_WARNINGS for row in told.rows):
         lines.append(f"- have the weakest part improved: `gemba team improve {run.id}`")
     if _has_changes(told):
         lines.append(f"- see what was changed: `git diff {run.base[:12]}...{run.branch}`")
@@ -228,7 +271,8 @@ def _next(told: _Told) -> list[str]:
     if told.written:
         first = next(names[0] for names in told.written.values())
         lines.append(f"- read what was written down: `gemba team artifact {run.id} {first}`")
-    if run.epic_id is not None and told.event in ("completed", "completed_with_warnings"):
+    done = [row for row in told.rows if TaskState(row.state) in DONE]
+    if run.epic_id is not None and told.event in ("completed", "completed_with_warnings") and len(surveyed) < len(done):
         lines.append(f"- close what it was for, once you have looked: {literal(run.epic_id, _LONGEST)} waits in review")
     return lines
 

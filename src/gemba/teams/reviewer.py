@@ -107,6 +107,9 @@ def _commands(seen: Seen, dimension: Dimension) -> Iterator[Point]:
 
 
 def _completeness(seen: Seen) -> Iterator[Point]:
+    if seen.said.surveyed:
+        yield Point(_FULL, f"what was asked for is not there, only a survey: {seen.said.surveyed}")
+        return
     many, missed = len(seen.work.acceptance), seen.missed_criteria
     if missed:
         yield Point(max(MINOR, GRAVE * len(missed) // many), f"I find nothing on {named(missed)}")

@@ -95,7 +95,8 @@ class RunSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskView(msgspec.Struct, frozen=True, kw_only=True):
-    """A task as the API, the page and the command line show it."""
+    """A task as the API, the page and the command line show it. `surveyed`: it is done with a survey in the place of
+    what was asked for, and why."""
 
     id: str
     owner: str
@@ -118,6 +119,7 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     score: float | None
     gate: dict[str, Any] | None
     reason: str | None
+    surveyed: str | None
     revises: str | None
     escalation_id: str | None
     claimed_at: str | None
@@ -128,7 +130,8 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in a list. `states` counts its tasks by their state, `waits_for_you` what only a person lets go on."""
+    """A run in a list. `states` counts its tasks by their state, `waits_for_you` what only a person lets go on.
+    `surveyed` are its tasks that only surveyed what was asked for, `left` says so in a sentence."""
 
     id: str
     state: RunState
@@ -138,6 +141,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int
     states: dict[str, int]
     waits_for_you: int
+    surveyed: list[str]
+    left: str | None
     branch: str | None
     trouble: str | None
     created_by: str

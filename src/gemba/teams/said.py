@@ -60,6 +60,16 @@ class Said:
         return frozenset((*self.modified, *self.produced, *_paths(self.verification.get("artifacts_written"))))
 
     @property
+    def surveyed(self) -> str:
+        """Why what was asked for is not done by this, and what it needs: what was made is a survey in its place."""
+        return _text(_object(self.verification.get("details")).get("surveyed")).strip()
+
+    @property
+    def unchecked(self) -> list[str]:
+        """Acceptance criteria of which it says itself that nothing has checked them."""
+        return _something(texts_in(_object(self.verification.get("details")).get("unchecked")))
+
+    @property
     def method(self) -> str:
         return _text(self.verification.get("verification_method"))
 

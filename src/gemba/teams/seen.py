@@ -113,8 +113,14 @@ class Seen:
 
     @cached_property
     def missed_criteria(self) -> list[str]:
-        """Acceptance criteria that are not spoken of: less than half of a criterion's own words stand anywhere."""
-        return [each for each in self.work.acceptance if not _covers(self.stems, stems_of(each))]
+        """Acceptance criteria that are not spoken of, since less than half of a criterion's own words stand anywhere,
+        or of which the work says itself that nothing has checked them."""
+        unchecked = [_flat(each) for each in self.said.unchecked]
+        return [
+            each
+            for each in self.work.acceptance
+            if any(words in _flat(each) for words in unchecked) or not _covers(self.stems, stems_of(each))
+        ]
 
     def world(self, name: str) -> list[Check]:
         found = (each for each in self.work.world if each.name == name)
@@ -143,6 +149,10 @@ def _unquoted(artifact: Artifact) -> str:
 
 def _covers(found: frozenset[str], wanted: frozenset[str]) -> bool:
     return len(found & wanted) * 2 >= len(wanted)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).rstrip("…")
 
 
 def is_of_gemba(path: str) -> bool:

@@ -78,6 +78,7 @@ TASK = Machine(
         (S.WAITING, "cancelled"): S.CANCELLED,
         (S.COMPLETED, "revised"): S.PENDING,
         (S.COMPLETED, "outdated"): S.PENDING,
+        (S.COMPLETED_WITH_WARNINGS, "accepted"): S.COMPLETED_WITH_WARNINGS,  # somebody has looked, and takes it
         (S.COMPLETED_WITH_WARNINGS, "revised"): S.PENDING,
         (S.COMPLETED_WITH_WARNINGS, "outdated"): S.PENDING,
         (S.PARTIAL_COMPLETION, "accepted"): S.COMPLETED_WITH_WARNINGS,

@@ -32,6 +32,7 @@ from gemba.teams.outputs import output_of
 from gemba.teams.prompts import given_up
 from gemba.teams.publishing import keep_artifacts
 from gemba.teams.reviewer import review
+from gemba.teams.said import Said
 from gemba.teams.submitted import Submitted
 from gemba.teams.tables import tasks
 from gemba.teams.task import TaskState
@@ -83,7 +84,8 @@ class Verifying:
     def _judge(self, work: Work, commit: str | None, others: Others) -> Judged:
         submitted = self._look(work, commit, others)
         checks, reviewed = measure(submitted), others.review or review(submitted)
-        gate = judge(checks, reviewed, author=work.task.owner, attempt=work.task.judged + 1)
+        only = Said(submitted.envelope).surveyed
+        gate = judge(checks, reviewed, author=work.task.owner, attempt=work.task.judged + 1, surveyed=only)
         return Judged(gate, tuple(checks), reviewed)
 
     def _look(self, work: Work, commit: str | None, others: Others) -> Submitted:

@@ -19,8 +19,9 @@ from gemba.teams.attempts import Attempt, list_attempts
 from gemba.teams.outputs import output_of
 from gemba.teams.prompts import roles_of
 from gemba.teams.run import PlannedBy, RunState, RunSummary, RunView, TaskView
+from gemba.teams.surveyed import left_in_words, surveyed_by, surveyed_in
 from gemba.teams.tables import artifacts, runs, tasks
-from gemba.teams.task import TaskState
+from gemba.teams.task import DONE, TaskState
 
 _NEEDS_PERSON = (TaskState.WAITING, TaskState.PARTIAL_COMPLETION)
 
@@ -42,8 +43,12 @@ def list_runs(
     took = {row.id: took_of(connection, row.id) for row in page.rows}
     asked = asks_of(connection, [row.id for row in page.rows])
     many = Counter(run_id for run_id, _ in asked)
+    surveyed = surveyed_in(connection, [row.id for row in page.rows])
     shown = [
-        RunSummary(**_summary(row, counted.get(row.id, {}), total_of(took[row.id]), many[row.id])) for row in page.rows
+        RunSummary(
+            **_summary(row, counted.get(row.id, {}), total_of(took[row.id]), many[row.id], surveyed.get(row.id, []))
+        )
+        for row in page.rows
     ]
     return shown, page.total, page.next
 
@@ -63,7 +68,7 @@ def view_run(connection: Connection, id: str) -> RunView:
     analysis = msgspec.json.decode(run.analysis)
     asked = asks_of(connection, [id])
     return RunView(
-        **_summary(run, counted, total_of(took), len(asked)),
+        **_summary(run, counted, total_of(took), len(asked), [row.id for row in found if surveyed_by(row)]),
         settings=store.settings_of(run),
         analysis=analysis,
         planned_by=planned_by(analysis),
@@ -138,6 +143,7 @@ def view_task(run: Row[Any], row: Row[Any], took: Took, asked: str | None = None
         score=row.score,
         gate=None if row.gate is None else msgspec.json.decode(row.gate),
         reason=row.reason,
+        surveyed=surveyed_by(row),
         revises=row.revises,
         escalation_id=row.escalation_id or asked,
         claimed_at=clock.told(row.claimed_at),
@@ -160,7 +166,7 @@ def find_artifact(connection: Connection, run_id: str, name: str, version: int |
     return row
 
 
-def _summary(row: Row[Any], states: Mapping[str, int], took: Took, asks: int) -> dict[str, Any]:
+def _summary(row: Row[Any], states: Mapping[str, int], took: Took, asks: int, surveyed: list[str]) -> dict[str, Any]:
     return {
         "id": row.id,
         "state": RunState(row.state),
@@ -170,6 +176,8 @@ def _summary(row: Row[Any], states: Mapping[str, int], took: Took, asks: int) ->
         "tasks": row.tasks,
         "states": dict(states),
         "waits_for_you": sum(states.get(state, 0) for state in _NEEDS_PERSON) + asks,
+        "surveyed": surveyed,
+        "left": left_in_words(surveyed, sum(states.get(state, 0) for state in DONE)),
         "branch": row.branch,
         "trouble": row.trouble,
         "created_by": row.created_by,

@@ -5947,6 +5947,7 @@ export interface components {
         /**
          * RunSummary
          * @description A run in a list. `states` counts its tasks by their state, `waits_for_you` what only a person lets go on.
+         *         `surveyed` are its tasks that only surveyed what was asked for, `left` says so in a sentence.
          */
         RunSummary: {
             id: string;
@@ -5959,6 +5960,8 @@ export interface components {
                 [key: string]: number;
             };
             waits_for_you: number;
+            surveyed: string[];
+            left: string | null;
             branch: string | null;
             trouble: string | null;
             created_by: string;
@@ -6527,7 +6530,8 @@ export interface components {
         };
         /**
          * TaskView
-         * @description A task as the API, the page and the command line show it.
+         * @description A task as the API, the page and the command line show it. `surveyed`: it is done with a survey in the place of
+         *         what was asked for, and why.
          */
         TaskView: {
             id: string;
@@ -6551,6 +6555,7 @@ export interface components {
             score: number | null;
             gate: Record<string, never> | null;
             reason: string | null;
+            surveyed: string | null;
             revises: string | null;
             escalation_id: string | null;
             claimed_at: string | null;
@@ -7172,6 +7177,8 @@ export interface components {
                 [key: string]: number;
             };
             waits_for_you: number;
+            surveyed: string[];
+            left: string | null;
             branch: string | null;
             trouble: string | null;
             created_by: string;

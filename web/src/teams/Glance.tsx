@@ -15,7 +15,7 @@ import { dollars, isOver, lookOf, spanOf } from "./wording";
 const MOST = 4;
 
 export function Glance({ run }: { run: TeamRun }) {
-  const { running, waiting, failed, retried, skipped } = glanceOf(run);
+  const { running, waiting, failed, retried, skipped, surveyed } = glanceOf(run);
   const waits = waiting.length + (run.state === "planned" ? 1 : 0);
   const lost = [...failed, ...retried];
   return (
@@ -46,7 +46,17 @@ export function Glance({ run }: { run: TeamRun }) {
         <Few tasks={waiting}>{(task) => <Waiting run={run} task={task} />}</Few>
       </Cell>
       <Cell name="Failed" icon="refused" many={failed.length} tone={failed.length > 0 ? "bad" : undefined}>
-        {lost.length === 0 && skipped === 0 && <p className="card-hint glance-none">Nothing.</p>}
+        {lost.length === 0 && skipped === 0 && surveyed.length === 0 && <p className="card-hint glance-none">Nothing.</p>}
+        <Few tasks={surveyed}>
+          {(task) => (
+            <>
+              <TaskLink run={run} task={task} /> <span className="glance-soft">surveyed only</span>
+              <span className="glance-why" dir="auto">
+                {firstLine(task.surveyed ?? "", 180)}
+              </span>
+            </>
+          )}
+        </Few>
         <Few tasks={lost}>
           {(task) => (
             <>

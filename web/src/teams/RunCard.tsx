@@ -46,6 +46,12 @@ export function RunCard({ run }: { run: TeamSummary }) {
             {firstLine(run.text, 200)}
           </a>
         </h2>
+        {run.left !== null && (
+          <p className="mark" data-tone="warn">
+            <Icon name="warn" />
+            <span>{plainText(run.left)}</span>
+          </p>
+        )}
         <Shares run={run} />
         {waits !== null && !isOver(run.state) && (
           <p className="mark" data-tone="warn">

@@ -12,7 +12,7 @@ import { useRunDeed } from "./useRunDeed";
 import { dependentsOf, isBroughtIn } from "./wording";
 
 const NAMES: Record<TaskCommand, [name: string, what: string, said: string]> = {
-  accept: ["Accept", "take its work as it is, with a warning", "Accepted: its work is brought in"],
+  accept: ["Accept", "take its work as it is, with a warning", "Accepted as it is"],
   retry: ["Retry", "once more, with all its tries anew", "It is done once more"],
   revise: ["Revise…", "a new version, done otherwise", "A new version is made"],
   skip: ["Skip…", "leave it out, and all that depends on it", "It is left out"],

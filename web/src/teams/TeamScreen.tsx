@@ -84,6 +84,12 @@ function Head({ run }: { run: TeamRun }) {
         )}
         {run.archived_at !== null && <span>archived</span>}
       </p>
+      {run.left !== null && (
+        <p className="mark" data-tone="warn">
+          <Icon name="warn" />
+          <span>{plainText(run.left)}</span>
+        </p>
+      )}
       {(rest.length > LONG || rest.includes("\n")) && (
         <details className="as-table">
           <summary>The whole text</summary>

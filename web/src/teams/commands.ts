@@ -3,7 +3,7 @@ import type { TaskCommand } from "../api/team-deeds";
 import type { TeamState, TeamTask } from "../api/types";
 
 const FROM: Record<TaskCommand, readonly string[]> = {
-  accept: ["decision", "partial_completion"],
+  accept: ["decision", "partial_completion", "completed_with_warnings"],
   retry: ["waiting", "decision", "partial_completion", "failed", "skipped"],
   revise: ["pending", "waiting", "decision", "completed", "completed_with_warnings", "partial_completion", "failed", "skipped"],
   skip: ["pending", "claimed", "running", "verifying", "waiting", "decision", "partial_completion", "failed"],

@@ -10,6 +10,8 @@ export interface Glance {
   retried: TeamTask[];
   /** Left out, because something before them failed or because somebody said so. */
   skipped: number;
+  /** Done with a survey in the place of what was asked for. */
+  surveyed: TeamTask[];
 }
 
 const AT_WORK = new Set(["claimed", "running", "verifying"]);
@@ -27,6 +29,7 @@ export function glanceOf({ all_tasks: tasks }: Pick<TeamRun, "all_tasks">): Glan
     failed: tasks.filter(({ state }) => state === "failed"),
     retried: tasks.filter(({ state, errors }) => state === "pending" && errors > 0),
     skipped: tasks.filter(({ state }) => state === "skipped").length,
+    surveyed: tasks.filter(({ surveyed }) => surveyed),
   };
 }
 

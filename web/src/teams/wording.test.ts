@@ -8,7 +8,7 @@ import { costInWords, dependentsOf, lookOf, openBlockers, sharesInWords, sharesO
 const task = (id: string, state: TeamTask["state"], more: Partial<TeamTask> = {}): TeamTask => ({
   ...{ id, state, owner: "tester", prefix: "TEST", goal: "Do it", agent: "builtin", output: "artifact", chain: id, inner_loop: false },
   ...{ blocked_by: [], open_blockers: 0, waiting_for: null, version: 1, attempt: 1, errors: 0, session_id: null, dispatch_id: null },
-  ...{ merged: null, score: null, gate: null, reason: null, revises: null, escalation_id: null, claimed_at: null, started_at: null },
+  ...{ merged: null, score: null, gate: null, reason: null, surveyed: null, revises: null, escalation_id: null, claimed_at: null, started_at: null },
   ...{ ended_at: null, tokens: 0, cost_usd: null },
   ...more,
 });

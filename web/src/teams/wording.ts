@@ -40,8 +40,9 @@ export function isBroughtIn(task: Pick<TeamTask, "state" | "escalation_id" | "re
   return task.state === "partial_completion" && task.escalation_id === null && (task.reason ?? "").startsWith("accepted by ");
 }
 
-export function lookOf(task: Standing & Pick<TeamTask, "reason">): Look {
+export function lookOf(task: Standing & Pick<TeamTask, "reason" | "surveyed">): Look {
   const look = TASK_STATES[task.state];
+  if (task.surveyed) return { ...look, label: "Surveyed only" };
   if (task.state === "waiting") return { ...look, label: WAITS[task.waiting_for ?? ""] ?? look.label };
   if (isBroughtIn(task)) return { label: "Accepted, brought in", icon: "gate", tone: "plain" };
   if (task.state !== "pending") return look;

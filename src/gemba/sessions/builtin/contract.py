@@ -22,7 +22,8 @@ _READS = "gemba-program check "
 
 
 class Told:
-    """What a program told of its work in the file that $GEMBA_EVIDENCE names. Anything else than text is dropped."""
+    """What a program told of its work in the file that $GEMBA_EVIDENCE names. Anything else than text is dropped.
+    `surveyed`: what was asked for is not done by it, and why; `unchecked`: criteria that nothing has checked."""
 
     def __init__(self, document: object = None) -> None:
         told = document if isinstance(document, dict) else {}
@@ -31,6 +32,8 @@ class Told:
         self.findings = [_cut(text, _LONGEST_FINDING) for text in _texts(told.get("key_outputs"))[:_MOST_FINDINGS]]
         self.impacts = _texts(told.get("cross_layer_impacts"))
         self.gaps = _texts(told.get("open_gaps"))
+        self.surveyed = _cut(" ".join(_texts([told.get("surveyed")])), _LONGEST_TOLD)
+        self.unchecked = _texts(told.get("unchecked"))
         self.summary = _cut(" ".join(_texts([told.get("summary")])), _LONGEST_TOLD)
         counts = told.get("severity")
         self.severity = {
@@ -86,7 +89,7 @@ def contract(
             "confirmed_findings": told.findings or [outcome.said for outcome in outcomes if not outcome.gap],
             "suspected_findings": [],
             "conflicts": [],
-            "open_gaps": gaps + told.gaps,
+            "open_gaps": gaps + _left(told),
             "next_best_agent": "none",
         }
     if is_complete and (summary := _summary(outcomes, task, told)):
@@ -104,8 +107,13 @@ def _evidence(outcomes: list[Outcome], gaps: list[str], task: Task | None, told:
         "key_outputs": told.findings + answers,
         "verbatim_outputs": [outcome.said[-_LONGEST_OUTPUT:] for outcome in ran if outcome.said],
         "cross_layer_impacts": told.impacts,
-        "open_gaps": gaps + told.gaps,
+        "open_gaps": gaps + _left(told),
     }
+
+
+def _left(told: Told) -> list[str]:
+    """What a program says is open, that what was asked for is first of all."""
+    return [f"What was asked for is not done: {told.surveyed}", *told.gaps] if told.surveyed else told.gaps
 
 
 def _verification(outcomes: list[Outcome], task: Task | None, told: Told, changes: Changes | None) -> dict[str, object]:
@@ -122,8 +130,9 @@ def _verification(outcomes: list[Outcome], task: Task | None, told: Told, change
         found["files_produced"] = changes.produced
     if changes is not None and changes.modified:
         found["files_modified"] = changes.modified
-    if told.severity:
-        found["details"] = {"severity": told.severity}
+    known = {"severity": told.severity, "surveyed": told.surveyed, "unchecked": told.unchecked}
+    if details := {name: value for name, value in known.items() if value}:
+        found["details"] = details
     return found
 
 
@@ -132,7 +141,8 @@ def _summary(outcomes: list[Outcome], task: Task | None, told: Told) -> str:
         return told.summary
     ran = _ran(outcomes)
     words = f"{len(ran)} command{'' if len(ran) == 1 else 's'} went well"
-    return f"{task.id}: {words}; {task.artifact} has what came out." if task.artifact else f"{task.id}: {words}."
+    name = task.artifact.rpartition("/")[2]  # where it lies when it is read is the run's to say
+    return f"{task.id}: {words}; {name} has what came out." if name else f"{task.id}: {words}."
 
 
 def _ran(outcomes: list[Outcome]) -> list[Outcome]:

@@ -6,6 +6,21 @@ Called by the built-in agent at the end of such a turn. Standard library only.
 from gemba.sessions.builtin.steps import Outcome, Task
 
 _LONGEST_TITLE = 100
+_CHECKS = (
+    "test",
+    "tests",
+    "pytest",
+    "unittest",
+    "lint",
+    "check",
+    "ruff",
+    "mypy",
+    "eslint",
+    "vet",
+    "clippy",
+    "tox",
+    "nox",
+)
 _LONGEST_SHOWN = 20_000  # characters of a command's output, its end
 
 
@@ -20,13 +35,21 @@ def report_of(task: Task, outcomes: list[Outcome]) -> str:
     parts += [f"| {_cell(each.step.text)} | {_cell(_ending(each))} | {_time(each)} |" for each in outcomes]
     parts.append("")
     if task.acceptance:
-        verified = any(each.step.word == "verify" for each in outcomes)
-        parts += ["## Acceptance", "", *(f"- {_line(each, 400)}" for each in task.acceptance), ""]
+        verified = any(each.step.word == "verify" or _is_check(each.step.text) for each in outcomes)
+        # To repeat what nothing has checked is not to speak of it: it is quoted.
+        mark = "-" if verified and went_well else ">"
+        parts += ["## Acceptance", "", *(f"{mark} {_line(each, 400)}" for each in task.acceptance), ""]
         parts += [_judged(verified, went_well), ""]
     for each in outcomes:
         if each.code is not None:
             parts += [f"## What it printed: {_code(_line(each.step.text))}", "", *_shown(each.said), ""]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _is_check(command: str) -> bool:
+    """A command that tests or lints shows by its exit code what it is run for."""
+    words = "".join([char if char.isalnum() else " " for char in command.lower()]).split()
+    return any(word in _CHECKS for word in words)
 
 
 def _judged(verified: bool, went_well: bool) -> str:

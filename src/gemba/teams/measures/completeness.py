@@ -1,9 +1,12 @@
-"""Is all there that was asked for? Computed checks of completeness; pure. Called by `measuring.py`."""
+"""Is all there that was asked for? Computed checks of completeness; pure. Called by `measuring.py`.
+
+A survey in the place of what was asked for has none of it: then nothing else is looked at here.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gemba.teams.gates import Dimension
 from gemba.teams.measures.row import ALL, ARTIFACT, CODE, Found, Row, named, none_of
@@ -15,6 +18,14 @@ _STUB = re.compile(
     r"|\b(?:Error|panic|die|fail)\(\W?\W?(?:not implemented|todo)\b",
     re.IGNORECASE,
 )
+
+
+def _done(seen: Seen) -> Found | None:
+    return Found(False, f"surveyed only: {seen.said.surveyed}") if seen.said.surveyed else None
+
+
+def _of_what_was_asked(look: Callable[[Seen], Found | None]) -> Callable[[Seen], Found | None]:
+    return lambda seen: None if seen.said.surveyed else look(seen)
 
 
 def _artifact(seen: Seen) -> Found:
@@ -46,7 +57,8 @@ def _acceptance(seen: Seen) -> Found | None:
     if not many:
         return None
     missed = seen.missed_criteria
-    return none_of(missed, f"{len(missed)} of {many} criteria are not spoken of", f"all {many} criteria are spoken of")
+    words = f"{len(missed)} of {many} criteria are not spoken of, or not checked"
+    return none_of(missed, words, f"all {many} criteria are spoken of")
 
 
 def _no_steps_left(seen: Seen) -> Found:
@@ -76,7 +88,7 @@ def _is_abstract(file: ChangedFile, line: str) -> bool:
 
 
 D = Dimension.COMPLETENESS
-ROWS = (
+_ROWS = (
     Row("artifact written", D, ARTIFACT, _artifact, "An artifact of the task is there, and something stands in it."),
     Row("artifact headed", D, ARTIFACT, _headed, "Every artifact has a heading."),
     Row("something changed", D, CODE, _changed, "A file of the project is not as it was when the task began."),
@@ -86,8 +98,20 @@ ROWS = (
         D,
         ALL,
         _acceptance,
-        "Each acceptance criterion is spoken of: half of its own words, or more, stand in what was written.",
+        "Each acceptance criterion is spoken of: half of its own words, or more, stand in what was written; and the"
+        " envelope says of none that nothing has checked it.",
     ),
     Row("no steps left", D, ALL, _no_steps_left, "The envelope lists no pending step."),
     Row("no gaps left", D, ALL, _no_gaps_left, "The envelope lists no open gap."),
+)
+ROWS = (
+    Row(
+        "not only surveyed",
+        D,
+        ALL,
+        _done,
+        "The envelope does not say that what was asked for was only surveyed; a line only where it does, and then the"
+        " only one of completeness.",
+    ),
+    *(row._replace(look=_of_what_was_asked(row.look)) for row in _ROWS),
 )

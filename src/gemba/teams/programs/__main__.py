@@ -62,8 +62,8 @@ def run(name: str, task: Task, root: Path) -> int:
         return work.code
     _write(Path(task.artifact), page)
     if task.evidence:
-        _write(Path(task.evidence), json.dumps(evidence_of(work)))
-    sys.stdout.write("\n".join(line for line in work.short[:5]) + "\n")
+        _write(Path(task.evidence), json.dumps(evidence_of(task, work)))
+    sys.stdout.write("\n".join(work.in_short) + "\n")
     return work.code
 
 

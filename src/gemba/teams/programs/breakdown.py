@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 from gemba.teams.programs import project
+from gemba.teams.programs.asked import NEEDS, is_dated
 from gemba.teams.programs.imports import dependents_of, imports_in
 from gemba.teams.programs.notes import Note, notes_in
 from gemba.teams.programs.page import Part, Work, code, many, one_line, table
@@ -51,7 +52,15 @@ def breakdown(task: Task, tree: Tree) -> Work:
         [*tree.unseen(), "Work items: they lie in the workspace's database. `gemba item list` shows them."],
         [*dict.fromkeys(named)],
         ["marked comments and open checklist items"],
+        surveyed=_left(task, len(_clauses(task, tree)), named),
     )
+
+
+def _left(task: Task, clauses: int, named: list[str]) -> str:
+    """A text of several steps is put in an order; what is not in the text is not made up."""
+    if clauses < 2 or not named:
+        return f"the text has no steps of its own; to break it down {NEEDS}"
+    return f"to say how long each step takes {NEEDS}" if is_dated(task) else ""
 
 
 def _steps(task: Task, tree: Tree, upstream: list[Artifact], tests: list[project.Command]) -> list[PlanStep]:

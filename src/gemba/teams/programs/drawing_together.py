@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gemba import git
 from gemba.errors import Unusable
+from gemba.teams.programs.asked import NEEDS, is_report
 from gemba.teams.programs.page import Part, Work, bullets, code, many, one_line, table
 from gemba.teams.programs.survey import survey
 from gemba.teams.programs.task import Task
@@ -31,8 +32,9 @@ def draw_together(task: Task, tree: Tree) -> Work:
     upstream = artifacts_in(tree.root, task.artifact)
     if not upstream:
         found = survey(task, tree)
+        first = "No task before this one has written anything: this is a survey."
         return found._replace(
-            kind="Report", short=["No task before this one has written anything: this is a survey.", *found.short[:4]]
+            kind="Report", short=[first, *found.short], surveyed=f"to write what was asked for {NEEDS}"
         )
     changes = _changes(tree)
     parts = [Part(heading, _told(upstream, heading)) for heading in (_FOUND, _DECIDED, _CHANGED, _VERIFIED)]
@@ -48,7 +50,17 @@ def draw_together(task: Task, tree: Tree) -> Work:
         ["Anything but the artifacts named above, and the state of the files by git."],
         [f".gemba/artifacts/{each.name}" for each in upstream],
         ["sections of upstream artifacts"],
+        surveyed=_left(task, upstream),
     )
+
+
+def _left(task: Task, upstream: list[Artifact]) -> str:
+    """What others found is drawn together; what nobody found or decided is not made up."""
+    if not is_report(task):
+        return f"this draws together what others wrote; to write what was asked for {NEEDS}"
+    if all(each.is_survey for each in upstream):
+        return f"all that is drawn together are surveys; what was asked for {NEEDS}"
+    return ""
 
 
 def _short(upstream: list[Artifact]) -> list[str]:

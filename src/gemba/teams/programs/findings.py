@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from gemba.teams.programs.asked import NEEDS, only_shows_when_run
 from gemba.teams.programs.checks import SEVERITIES, Finding, findings_in
 from gemba.teams.programs.page import Part, Work, bullets, code, many, one_line, table
 from gemba.teams.programs.task import Task
@@ -27,7 +28,8 @@ _CHECKED = (
 def analysis(task: Task, tree: Tree) -> Work:
     found = findings_in(tree)
     counts = Counter(each.severity for each in found)
-    near = {hit.path for hit in where(tree, words_of(task.subject), tree.code_files())[:_MOST_NEAR]}
+    words = words_of(task.subject)
+    near = {hit.path for hit in where(tree, words, tree.code_files())[:_MOST_NEAR]}
     own = [each for each in found if each.path in near]
     parts = [Part("In the files that the task is about", _rows(own))] if own else []
     parts += [
@@ -43,7 +45,16 @@ def analysis(task: Task, tree: Tree) -> Work:
         list(dict.fromkeys([*(each.path for each in found), *tree.code_files()])),
         _CHECKED,
         severity={severity: counts[severity] for severity in SEVERITIES},
+        surveyed=_left(task, tree, bool(words) and not near),
     )
+
+
+def _left(task: Task, tree: Tree, is_elsewhere: bool) -> str:
+    if not tree.code_files():
+        return f"there is no code that the checks could read; what was asked for {NEEDS}"
+    if is_elsewhere:
+        return f"no file of code has a word of the task; to judge what was asked for {NEEDS}"
+    return f"what was asked shows when something runs, and {NEEDS}" if only_shows_when_run(task) else ""
 
 
 def _short(tree: Tree, found: list[Finding], own: list[Finding], counts: Counter[str]) -> list[str]:

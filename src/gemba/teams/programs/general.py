@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gemba.teams.programs.asked import NEEDS, is_count
 from gemba.teams.programs.page import Part, Work, bullets
 from gemba.teams.programs.survey import survey
 from gemba.teams.programs.task import Task
@@ -17,7 +18,7 @@ _CANNOT = (
 
 def general(task: Task, tree: Tree) -> Work:
     found = survey(task, tree)
+    if is_count(task) and tree.paths:
+        return found._replace(surveyed="")
     parts = [Part("What is left for a person or a model", bullets(_CANNOT)), *found.parts]
-    return found._replace(
-        parts=parts, short=[*found.short[:4], "What the text asks for was not done: it needs a model."]
-    )
+    return found._replace(parts=parts, surveyed=f"what the text asks for {NEEDS}")

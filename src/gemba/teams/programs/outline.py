@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gemba.teams.programs import project
+from gemba.teams.programs.asked import NEEDS
 from gemba.teams.programs.history import history_of
 from gemba.teams.programs.imports import dependents_of, imports_in
 from gemba.teams.programs.page import Part, Work, bullets, code, many, table
@@ -50,6 +51,7 @@ def outline(task: Task, tree: Tree) -> Work:
         [module.hit.path for module in modules],
         ["imports of Python, JavaScript and TypeScript, by line"],
         impacts=[f"{path} depends on what is touched" for path in around[:10]],
+        surveyed=f"what is touched is listed; to decide the shape of it {NEEDS}",
     )
 
 

@@ -17,6 +17,12 @@ _LONGEST_QUOTE = 2_000  # characters of a goal or a text
 _LONGEST_TITLE = 90
 _MOST_SHORT = 5
 _BACKTICKS = re.compile("`+")
+SURVEYED = "Surveyed only"
+_IS_OF_TESTS = re.compile(
+    r"(?:(?:all|every|the|of|our|its|unit|integration|existing|project's|whole|and|old|new) )*(?:tests?|test suite)"
+    r"(?: (?:still|all|now))* (?:pass|passes|are green|is green|succeeds?|runs?)\.?",
+    re.IGNORECASE,
+)
 
 
 class Part(NamedTuple):
@@ -27,7 +33,8 @@ class Part(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a program found. `short`: at most five sentences. `code`: what the program exits with."""
+    """What a program found. `short`: at most five sentences. `code`: what the program exits with. `surveyed`: why what
+    was asked for is not done by that, and what it needs; empty where it is. `tested`: tests ran, and passed."""
 
     kind: str
     short: Sequence[str]
@@ -39,10 +46,23 @@ class Work(NamedTuple):
     gaps: Sequence[str] = ()
     severity: dict[str, int] = {}  # noqa: RUF012 - a NamedTuple's default, which nobody changes
     code: int = 0
+    surveyed: str = ""
+    tested: bool = False
+
+    @property
+    def in_short(self) -> list[str]:
+        """What is told of it first, and that nothing more than a survey was made where that is so."""
+        told = [f"{SURVEYED}: {self.surveyed}."] if self.surveyed else []
+        return [*told, *self.short][:_MOST_SHORT]
+
+    def unchecked(self, task: Task) -> list[str]:
+        """The criteria of acceptance that nothing has checked: tests that passed settle what is said of tests alone."""
+        return [each for each in task.acceptance if not (self.tested and _IS_OF_TESTS.fullmatch(each.strip()))]
 
 
 def render(task: Task, work: Work, met: Sequence[str] = ()) -> str:
-    """The whole artifact. `met` says of each criterion of acceptance what can be said of it."""
+    """The whole artifact. `met` says of each criterion of acceptance what can be said of it. One that nothing has
+    checked is quoted: to repeat it is not to speak of it."""
     about = task.text or task.goal
     title = one_line(about.strip().splitlines()[0] if about.strip() else "this repository", _LONGEST_TITLE)
     lines = [f"# {work.kind}: {title}", ""]
@@ -50,32 +70,40 @@ def render(task: Task, work: Work, met: Sequence[str] = ()) -> str:
         *_said("The goal" + (f" of {task.id}" if task.id else ""), task.goal),
         *_said("What was asked", task.text),
     ]
-    lines += ["## In short", "", *bullets(work.short[:_MOST_SHORT]), ""]
+    lines += ["## In short", "", *bullets(work.in_short), ""]
     for part in work.parts:
         lines += [f"## {part.heading}", "", *(part.lines or ["Nothing."]), ""]
     if task.acceptance:
-        lines += ["## Acceptance criteria", ""]
-        lines += bullets(
-            f"{one_line(each, 400)} — {met[at] if at < len(met) else 'a person judges it'}"
-            for at, each in enumerate(task.acceptance)
-        )
-        lines += ["", "A program counts and compares; whether a criterion is met, a person or a test says.", ""]
+        lines += ["## Acceptance criteria", "", *_criteria(task, work, met)]
     if task.notes:
         lines += ["## What was said of earlier work", "", *bullets(one_line(note, 400) for note in task.notes), ""]
     lines += ["## Not looked at", "", *bullets([*work.unseen, "What the code means: this was written by a program."])]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def evidence_of(work: Work) -> dict[str, object]:
+def _criteria(task: Task, work: Work, met: Sequence[str]) -> list[str]:
+    unchecked, lines = work.unchecked(task), []
+    for at, each in enumerate(task.acceptance):
+        told = met[at] if at < len(met) else "a person judges it"
+        words = one_line(each, 400)
+        lines.append(
+            f"> {words} — nothing has checked it; {told}" if each in unchecked else f"- {words} — the tests say so"
+        )
+    return [*lines, "", "A program counts and compares; whether a criterion is met, a person or a test says.", ""]
+
+
+def evidence_of(task: Task, work: Work) -> dict[str, object]:
     """What the built-in agent tells of the work in its envelope."""
     return {
         "files_checked": list(work.files[:100]),
         "patterns_checked": list(work.patterns[:20]),
-        "key_outputs": [plain(line) for line in work.short[:_MOST_SHORT]],
+        "key_outputs": [plain(line) for line in work.in_short],
         "cross_layer_impacts": [plain(line) for line in work.impacts[:20]],
         "open_gaps": [plain(line) for line in work.gaps[:20]],
         "severity": work.severity,
-        "summary": plain(" ".join(work.short[:2])),
+        "summary": plain(" ".join(work.in_short[:2])),
+        "surveyed": plain(work.surveyed),
+        "unchecked": work.unchecked(task)[:50],
     }
 
 

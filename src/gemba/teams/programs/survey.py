@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gemba.teams.programs import project
+from gemba.teams.programs.asked import NEEDS, only_shows_when_run
 from gemba.teams.programs.history import MOST_COMMITS, History, history_of
 from gemba.teams.programs.page import Part, Work, bullets, code, many, one_line, table
 from gemba.teams.programs.task import Task
@@ -34,7 +35,17 @@ def survey(task: Task, tree: Tree) -> Work:
         tree.unseen(),
         [hit.path for hit in hits[:50]],
         [f"words of the task: {', '.join(words)}"] if words else [],
+        surveyed=_left(task, tree, words, hits),
     )
+
+
+def _left(task: Task, tree: Tree, words: list[str], hits: list[Hit]) -> str:
+    """What a look at the words of a repository does not find out."""
+    if not tree.paths:
+        return f"there is no file to look into; what was asked for {NEEDS}"
+    if words and not hits:
+        return f"no word of the task occurs here; to find out more {NEEDS}"
+    return f"what was asked shows when something runs, and {NEEDS}" if only_shows_when_run(task) else ""
 
 
 def _short(tree: Tree, words: list[str], hits: list[Hit], history: History, tests: list[project.Command]) -> list[str]:

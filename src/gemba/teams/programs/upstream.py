@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from gemba.teams.programs.page import one_line
+from gemba.teams.programs.page import SURVEYED, one_line
 
 FOLDER = ".gemba/artifacts"
 MOST_ARTIFACTS = 200
@@ -35,6 +35,11 @@ class Artifact(NamedTuple):
     @property
     def prefix(self) -> str:
         return self.task_id.rpartition("-")[0]
+
+    @property
+    def is_survey(self) -> bool:
+        """A program says of it that it is one in place of what was asked for."""
+        return bool(self.findings) and self.findings[0].startswith(f"{SURVEYED}:")
 
 
 def artifacts_in(root: Path, own: str = "") -> list[Artifact]:

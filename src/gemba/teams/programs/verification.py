@@ -83,7 +83,13 @@ def _told(tree: Tree, ran: Ran, tried: list[Ran]) -> Work:
         [f"tests as {ran.command.file} has them"],
         severity={"failed": counts.failed or 0, "passed": counts.passed or 0},
         code=1 if failed else 0,
+        surveyed="not one test was run" if _ran_none(counts) else "",
+        tested=not failed and not _ran_none(counts),
     )
+
+
+def _ran_none(counts: Counts) -> bool:
+    return counts.passed is not None and not counts.passed and not counts.failed
 
 
 def _short(ran: Ran, counts: Counts) -> list[str]:
@@ -146,6 +152,7 @@ def _not_run(tree: Tree, tried: list[Ran]) -> Work:
         gaps=[f"No test was run: {why}."],
         severity={"critical": len(broken)},
         code=1 if broken else 0,
+        surveyed="no test was run",
     )
 
 
