@@ -33,18 +33,22 @@ export function KeyboardHelp({ open, place, onClose }: Props) {
             Close
           </button>
         </header>
-        {here.map((group) => (
-          <Keys key={group.title} {...group} />
-        ))}
-        {everywhere.map((group) => (
-          <Keys key={group.title} {...group} />
-        ))}
-        <Keys title="Screens" rows={SCREENS} />
-        <details className="help-others">
-          <summary>On other screens</summary>
-          {elsewhere.map((group) => (
+        <div className="help-groups">
+          {here.map((group) => (
             <Keys key={group.title} {...group} />
           ))}
+          {everywhere.map((group) => (
+            <Keys key={group.title} {...group} />
+          ))}
+          <Keys title="Screens" rows={SCREENS} />
+        </div>
+        <details className="help-others">
+          <summary>On other screens</summary>
+          <div className="help-groups">
+            {elsewhere.map((group) => (
+              <Keys key={group.title} {...group} />
+            ))}
+          </div>
         </details>
       </div>
     </dialog>

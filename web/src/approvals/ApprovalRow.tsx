@@ -6,7 +6,8 @@ import { Age, useWords } from "../ui/Age";
 import { announce } from "../ui/announce";
 import { Icon, type IconName } from "../ui/Icon";
 import { isCommand } from "../ui/keys";
-import { firstLine, plainText } from "../ui/plain-text";
+import { firstLine } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { Seal } from "./Seal";
 import { headOf, stateOf } from "./wording";
 
@@ -65,7 +66,7 @@ export function ApprovalRow({ approval }: { approval: Approval }) {
           </p>
           <p className="row-answer approval-state">{words}</p>
           <p className="row-note">
-            <a {...linkToOne("session", session_id)}>{plainText(session_id)}</a> · asked{" "}
+            <a {...linkToOne("session", session_id)}>{sessionName(session_id)}</a> · asked{" "}
             <Age since={approval.created_at} ago />
             {approval.decided_at !== null && (
               <>

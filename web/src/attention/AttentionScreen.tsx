@@ -20,7 +20,7 @@ export function AttentionScreen() {
   // What can be chosen does not shrink with what is chosen.
   const whole = useQuery(attentionQuery({ days })).data ?? data;
   return (
-    <>
+    <div className="attention">
       <header className="screen-head">
         <h1 tabIndex={-1}>Attention</h1>
         <p>What agents asked of you, how long they waited, and what that cost.</p>
@@ -39,7 +39,7 @@ export function AttentionScreen() {
           )}
         </>
       )}
-    </>
+    </div>
   );
 }
 
@@ -119,8 +119,9 @@ function Report({ report }: { report: Attention }) {
   );
 }
 
+const WORDS = ["Agent", "Kind"];
 const COLUMNS = [
-  ...["Day", "Agent", "Kind", "Asked", "Answered", "By default", "Expired"],
+  ...["Day", ...WORDS, "Asked", "Answered", "By default", "Expired"],
   ...["To see", "To answer", "Blocked", "Cost"],
 ];
 
@@ -135,7 +136,7 @@ function Table({ rows, currency }: { rows: AttentionRow[]; currency: string }) {
           <thead>
             <tr>
               {COLUMNS.map((name) => (
-                <th key={name} scope="col">
+                <th key={name} scope="col" data-words={WORDS.includes(name) || undefined}>
                   {name}
                 </th>
               ))}
@@ -145,8 +146,8 @@ function Table({ rows, currency }: { rows: AttentionRow[]; currency: string }) {
             {rows.map((row) => (
               <tr key={`${row.day} ${row.agent_type} ${row.kind}`}>
                 <th scope="row">{row.day}</th>
-                <td>{plainText(row.agent_type)}</td>
-                <td>{kindOf(row).label}</td>
+                <td data-words>{plainText(row.agent_type) || "–"}</td>
+                <td data-words>{kindOf(row).label}</td>
                 <td>{row.asked}</td>
                 <td>{row.answered}</td>
                 <td>{row.by_default}</td>

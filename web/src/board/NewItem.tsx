@@ -90,7 +90,7 @@ export function NewItem({ parent: shownParent, onMade, onClose }: Props) {
         ))}
       </select>
       <Parents value={parent} onValue={setParent} none="No epic" label="Epic of the new item" />
-      <button type="submit" className="button" disabled={title.trim() === "" || make.isPending}>
+      <button type="submit" className="button" data-main disabled={title.trim() === "" || make.isPending}>
         Make it
       </button>
       <button type="button" className="quiet" onClick={onClose}>

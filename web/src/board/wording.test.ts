@@ -13,7 +13,7 @@ const claim = { owner: "ses-\u202e1", claimed_at: "", expires_at: "" };
 test("a blocked card says by what, with titles where there is room", () => {
   const blocked = { ...CARD, ready: false, blockers: 22, blocked_by: ["s-2", "s-3"] };
   const standing = standingOf(blocked, { "s-2": "Build the index" });
-  assert.equal(standing?.short, "Blocked by s-2 and 21 more");
+  assert.equal(standing?.short, "Blocked by s-2 +21");
   assert.equal(standing?.long, "Blocked by s-2 (Build the index), s-3 and 20 more");
 });
 

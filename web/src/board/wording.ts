@@ -54,7 +54,7 @@ export function standingOf(card: WorkCard, names: Names): Standing | null {
   const [first] = card.blocked_by;
   if (first !== undefined) {
     const rest = card.blockers - 1;
-    const more = rest > 0 ? ` and ${rest} more` : "";
+    const more = rest > 0 ? ` +${rest}` : "";
     const others = card.blockers - card.blocked_by.length;
     const all = card.blocked_by.map((id) => named(id, names)).join(", ");
     return {

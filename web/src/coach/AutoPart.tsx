@@ -11,13 +11,14 @@ import { Failure } from "../sessions/AskOnce";
 import { Age } from "../ui/Age";
 import { announce } from "../ui/announce";
 import { plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 
 type AutoStart = components["schemas"]["AutoStart"];
 type AutoType = components["schemas"]["AutoType"];
 
 export function AutoPart() {
   const status = useQuery(autoQuery);
-  const starts = useQuery(autoStartsQuery);
+  const begun = useQuery(autoStartsQuery).data?.starts ?? [];
   const title = useId();
   if (status.data === undefined) return null;
   const { switch: whole, types, holds, running, max_parallel } = status.data;
@@ -29,13 +30,15 @@ export function AutoPart() {
       <h2 id={title} className="section-title">
         Starts by itself
         <span className="section-hint">
-          {running} of {max_parallel}
+          {running} of {max_parallel} at work
         </span>
       </h2>
-      <Switch label="Ready work starts without me" on={whole.on} agentType={null} />
-      {usable.map((one) => (
-        <Switch key={one.agent_type} label={labelOf(one)} on={one.switch.on} agentType={one.agent_type} />
-      ))}
+      <ul className="rows" aria-label="What may start">
+        <Switch label="Ready work starts without me" on={whole.on} agentType={null} />
+        {usable.map((one) => (
+          <Switch key={one.agent_type} label={labelOf(one)} on={one.switch.on} agentType={one.agent_type} />
+        ))}
+      </ul>
       {told.length > 0 && (
         <ul className="rows" aria-label="What holds it">
           {told.map((hold) => (
@@ -45,11 +48,13 @@ export function AutoPart() {
           ))}
         </ul>
       )}
-      <ul className="rows" aria-label="Started last">
-        {starts.data?.starts.map((start) => (
-          <Started key={start.id} start={start} />
-        ))}
-      </ul>
+      {begun.length > 0 && (
+        <ul className="rows" aria-label="Started last">
+          {begun.map((start) => (
+            <Started key={start.id} start={start} />
+          ))}
+        </ul>
+      )}
     </section>
   );
 }
@@ -66,7 +71,7 @@ function Switch({ label, on, agentType }: { label: string; on: boolean; agentTyp
     onSettled: () => refresh(AUTO),
   });
   return (
-    <p>
+    <li className="row switch-row">
       <label>
         <input
           type="checkbox"
@@ -74,11 +79,11 @@ function Switch({ label, on, agentType }: { label: string; on: boolean; agentTyp
           checked={turn.isPending ? turn.variables : on}
           disabled={turn.isPending}
           onChange={(event) => turn.mutate(event.target.checked)}
-        />{" "}
+        />
         {label}
       </label>
       <Failure of="Not switched" error={turn.error} />
-    </p>
+    </li>
   );
 }
 
@@ -91,7 +96,7 @@ function Started({ start }: { start: AutoStart }) {
         </p>
         <p className="row-note">
           {start.state} · {plainText(start.item_id)} ·{" "}
-          <a {...linkToOne("session", start.session_id)}>{plainText(start.session_id)}</a> ·{" "}
+          <a {...linkToOne("session", start.session_id)}>{sessionName(start.session_id)}</a> ·{" "}
           <Age since={start.created_at} ago />
         </p>
         {start.trouble !== null && <p className="row-warning">{plainText(start.trouble)}</p>}

@@ -66,7 +66,7 @@ export function OrderForm({ onStarted, onLeave }: Props) {
         </p>
       )}
       <div className="bar">
-        <button type="submit" className="button" aria-disabled={!canStart || start.isPending}>
+        <button type="submit" className="button" data-main aria-disabled={!canStart || start.isPending}>
           {start.isPending ? "Asking…" : `Recommend an order of ${chosen} ${chosen === 1 ? "epic" : "epics"}`}
         </button>
         <button type="button" className="quiet" onClick={onLeave}>

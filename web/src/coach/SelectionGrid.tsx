@@ -4,6 +4,7 @@ import type { SessionRanking } from "../api/types";
 import { linkToOne } from "../app/routes";
 import { ItemId } from "../ui/ItemId";
 import { plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { cellAfter, points, type Cell, type CellPlace, type GridRow } from "./grid";
 
 interface Props {
@@ -47,7 +48,7 @@ export function SelectionGrid({ sessions, rows }: Props) {
               <th scope="col">Item</th>
               {sessions.map(({ session_id: id }) => (
                 <th key={id ?? ""} scope="col" title={id === null ? NEW : plainText(id)}>
-                  {id === null ? NEW : <a {...linkToOne("session", id)}>{plainText(id)}</a>}
+                  {id === null ? NEW : <a {...linkToOne("session", id)}>{sessionName(id)}</a>}
                 </th>
               ))}
             </tr>

@@ -34,7 +34,7 @@ export function ConsultView({ id, everywhere = false, level = 2 }: Props) {
     <div ref={place} className="consult" data-consult={id} onKeyDown={onKeyDown}>
       {isPending && <Skeletons count={2} label="Reading the consult" />}
       {isError && consult === undefined && (
-        <ReadError what="The consult" error={error} onRetry={() => void refetch()} />
+        <ReadError what="The consult" home="coach" error={error} onRetry={() => void refetch()} />
       )}
       {consult && <Whole consult={consult} level={level} />}
     </div>

@@ -4,7 +4,8 @@ import { linkTo, linkToOne, rememberCard } from "../app/routes";
 import { openOnEnter } from "../handoffs/open-on-enter";
 import { NeedsYou } from "../sessions/NeedsYou";
 import { Age } from "../ui/Age";
-import { firstLine, plainText } from "../ui/plain-text";
+import { firstLine } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { doesOf, stateOf } from "./wording";
 
 export function Running({ running }: { running: Floor["running"] }) {
@@ -62,7 +63,7 @@ function Row({ session, does }: { session: Session; does: string }) {
               open.onClick(event);
             }}
           >
-            {plainText(id)}
+            {sessionName(id)}
           </a>{" "}
           <span className="floor-soft">{word}</span> <NeedsYou session={session} />
         </p>

@@ -33,6 +33,9 @@ export function TeamRuns({ teams }: { teams: Floor["teams"] }) {
 
 function Run({ run }: { run: TeamSummary }) {
   const open = linkToOne("team", run.id);
+  // That it runs goes without saying.
+  const state = run.state !== "running" && RUN_STATES[run.state].label.toLowerCase();
+  const told = [state, run.tokens > 0 && costInWords(run)].filter((part) => typeof part === "string");
   return (
     <li className="row floor-row" tabIndex={-1} data-card-id={run.id} onKeyDown={openOnEnter}>
       <div className="floor-words">
@@ -49,10 +52,7 @@ function Run({ run }: { run: TeamSummary }) {
           </a>
         </p>
         <Shares run={run} />
-        <p className="floor-soft">
-          {RUN_STATES[run.state].label.toLowerCase()}
-          {run.tokens > 0 && ` · ${costInWords(run)}`}
-        </p>
+        {told.length > 0 && <p className="floor-soft">{told.join(" · ")}</p>}
       </div>
       <Age className="floor-age" since={run.started_at ?? run.created_at} />
     </li>

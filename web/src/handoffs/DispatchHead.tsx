@@ -3,6 +3,7 @@ import type { Dispatch } from "../api/types";
 import { linkToOne } from "../app/routes";
 import { Age } from "../ui/Age";
 import { plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { Mark } from "./Mark";
 import { progressOf } from "./wording";
 
@@ -13,7 +14,7 @@ export function DispatchHead({ dispatch }: { dispatch: Dispatch }) {
       <Mark look={progressOf(dispatch)} />
       {sessionId !== null && (
         <a className="session" title={plainText(sessionId)} {...linkToOne("session", sessionId)}>
-          {plainText(sessionId)}
+          {sessionName(sessionId)}
         </a>
       )}
       {taskId !== null && (

@@ -34,7 +34,7 @@ export function DispatchScreen({ id }: { id: string }) {
       </header>
       {isPending && <Skeletons count={2} label="Reading the dispatch" />}
       {isError && dispatch === undefined && (
-        <ReadError what="The dispatch" error={error} onRetry={() => void refetch()} />
+        <ReadError what="The dispatch" home="dispatches" error={error} onRetry={() => void refetch()} />
       )}
       {dispatch && (
         <>

@@ -6,14 +6,14 @@ import { linkToOne, rememberCard } from "../app/routes";
 import { Age } from "../ui/Age";
 import { More } from "../ui/More";
 import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
-import { plainText } from "../ui/plain-text";
+import { firstLine, plainText } from "../ui/plain-text";
 import { useCardKeys } from "../ui/useCardKeys";
 import { useReturnToCard } from "../ui/useReturnToCard";
 import { Words } from "../ui/Words";
 import { DispatchHead } from "./DispatchHead";
 import { openOnEnter } from "./open-on-enter";
 
-const MOST_SHOWN = 600;
+const MOST_SHOWN = 300;
 
 export function DispatchesScreen() {
   const found = useInfiniteQuery(dispatchesQuery);
@@ -64,7 +64,7 @@ function DispatchCard({ dispatch }: { dispatch: Dispatch }) {
               open.onClick(event);
             }}
           >
-            <Words text={dispatch.goal.slice(0, MOST_SHOWN)} />
+            <Words text={firstLine(dispatch.goal, MOST_SHOWN)} />
           </a>
         </h3>
         <p className="card-hint">

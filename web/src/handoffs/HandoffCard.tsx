@@ -4,6 +4,7 @@ import { linkToOne, rememberCard } from "../app/routes";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { Words } from "../ui/Words";
 import { Mark } from "./Mark";
 import { openOnEnter } from "./open-on-enter";
@@ -39,7 +40,7 @@ export function HandoffCard({ handoff, goal, withDispatch = true }: Props) {
           <span className="plan-status">{statusOf(handoff.plan_status)}</span>
           {sessionId !== null && (
             <a className="session" title={plainText(sessionId)} {...linkToOne("session", sessionId)}>
-              {plainText(sessionId)}
+              {sessionName(sessionId)}
             </a>
           )}
           {handoff.turn !== null && <span>turn {handoff.turn}</span>}

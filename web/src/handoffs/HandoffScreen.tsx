@@ -8,6 +8,7 @@ import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { formatWhole } from "../ui/time";
 import { Words } from "../ui/Words";
 import { Applied, Asked, Told } from "./Consequences";
@@ -35,7 +36,7 @@ export function HandoffScreen({ id }: { id: string }) {
       </header>
       {isPending && <Skeletons count={2} label="Reading the handoff" />}
       {isError && handoff === undefined && (
-        <ReadError what="The handoff" error={error} onRetry={() => void refetch()} />
+        <ReadError what="The handoff" home="handoffs" error={error} onRetry={() => void refetch()} />
       )}
       {handoff && <Whole handoff={handoff} />}
     </>
@@ -108,7 +109,7 @@ function Facts({ handoff, goal }: { handoff: Handoff; goal: string | undefined }
         <div>
           <dt>Session</dt>
           <dd>
-            <a {...linkToOne("session", sessionId)}>{plainText(sessionId)}</a>
+            <a {...linkToOne("session", sessionId)}>{sessionName(sessionId)}</a>
           </dd>
         </div>
       )}

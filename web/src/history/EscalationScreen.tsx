@@ -7,6 +7,7 @@ import { Card } from "../inbox/Card";
 import { answererOf } from "../inbox/PrecedentMark";
 import { kindOf } from "../inbox/wording";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { formatWhole } from "../ui/time";
 
@@ -20,14 +21,14 @@ export function EscalationScreen({ id }: { id: string }) {
         <h1 tabIndex={-1}>{escalation ? kindOf(escalation).label : "Escalation"}</h1>
         {escalation && (
           <p>
-            Asked by <a {...linkToOne("session", escalation.session_id)}>{plainText(escalation.session_id)}</a> on{" "}
+            Asked by <a {...linkToOne("session", escalation.session_id)}>{sessionName(escalation.session_id)}</a> on{" "}
             {formatWhole(new Date(escalation.opened_at))}
           </p>
         )}
       </header>
       {isPending && <Skeletons count={1} label="Reading the escalation" />}
       {isError && whole === undefined && (
-        <ReadError what="The escalation" error={error} onRetry={() => void refetch()} />
+        <ReadError what="The escalation" home="inbox" error={error} onRetry={() => void refetch()} />
       )}
       {escalation && (
         <ol className="cards">
@@ -65,7 +66,7 @@ function Precedents({ precedents }: { precedents: Precedent[] }) {
                 {plainText(one.answer.text)}
               </p>
               <p className="row-note">
-                {answererOf(one.by, one.who, me)} · {plainText(one.session_id)} · {formatWhole(new Date(one.at))}
+                {answererOf(one.by, one.who, me)} · {sessionName(one.session_id)} · {formatWhole(new Date(one.at))}
               </p>
               <p className="row-note">{plainText(one.why)}</p>
             </div>

@@ -5,6 +5,7 @@ import { linkToOne } from "../app/routes";
 import { Age } from "../ui/Age";
 import { Icon, type IconName } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { formatMoment } from "../ui/time";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
 import { ByRule } from "./ByRule";
@@ -106,7 +107,7 @@ export function SettledRow({ escalation }: { escalation: Escalation }) {
 
 function Session({ escalation }: { escalation: Escalation }) {
   const { session_id } = escalation;
-  return <a {...linkToOne("session", session_id)}>{plainText(session_id)}</a>;
+  return <a {...linkToOne("session", session_id)}>{sessionName(session_id)}</a>;
 }
 
 interface ActionProps {

@@ -1,12 +1,11 @@
 /** One work item by its address: all that is known of it, each field edited in its place, and what hangs on it. */
 import { useQuery } from "@tanstack/react-query";
-import { Refused } from "../api/problem";
 import type { WorkItem } from "../api/types";
 import { itemQuery } from "../api/work-queries";
 import { linkTo, linkToOne } from "../app/routes";
 import { useEscapeBack } from "../app/useEscapeBack";
 import { KINDS, PRIORITIES } from "../board/wording";
-import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
+import { ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
 import { formatWhole } from "../ui/time";
 import { StandIn, useFocusOfStandIn } from "../ui/StandIn";
@@ -22,7 +21,6 @@ import { Standing } from "./Standing";
 export function ItemScreen({ id }: { id: string }) {
   const { data: item, isPending, isError, error, refetch } = useQuery(itemQuery(id));
   useEscapeBack("board");
-  const isMissing = error instanceof Refused && error.status === 404;
   return (
     <div className="item">
       <header className="screen-head">
@@ -38,15 +36,8 @@ export function ItemScreen({ id }: { id: string }) {
         )}
       </header>
       {isPending && <Skeletons count={2} label="Reading the item" />}
-      {isMissing && (
-        <EmptyState title="No item has this id">
-          <p>
-            <a {...linkTo("board")}>To the board</a>
-          </p>
-        </EmptyState>
-      )}
-      {isError && !isMissing && item === undefined && (
-        <ReadError what="The item" error={error} onRetry={() => void refetch()} />
+      {isError && item === undefined && (
+        <ReadError what="The item" home="board" error={error} onRetry={() => void refetch()} />
       )}
       {item && <Whole item={item} />}
     </div>

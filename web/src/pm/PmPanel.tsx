@@ -93,7 +93,7 @@ export function PmPanel({ place, consult, onConsult, onClose }: Props) {
             </p>
           )}
           <div className="bar">
-            <button type="submit" className="button" aria-disabled={question.trim() === "" || start.isPending}>
+            <button type="submit" className="button" data-main aria-disabled={question.trim() === "" || start.isPending}>
               {start.isPending ? "Asking…" : "Ask"}
             </button>
             {orders && (

@@ -50,6 +50,8 @@ test("and what happens when nobody answers", () => {
   assert.equal(sentenceOf(PLAIN), "Everything waits until you answer.");
   const ends = "Everything waits until you answer: after 1 day expire without an answer.";
   assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d" }), ends);
+  const quoted = "Everything waits until you answer: after 1 day answer “Go on.”";
+  assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d", default_answer: "Go on." }), quoted);
 });
 
 test("what an answer must pass is said", () => {

@@ -72,5 +72,7 @@ export function verifyWords({ verify }: Policy): string | null {
 export function sentenceOf(policy: Policy): string {
   const steps = stepsOf(policy).map(({ when, what }) => `${when} ${what}`);
   const waits = policy.kinds.length > 0 ? "wait" : "waits";
-  return `${subjectOf(policy)} ${waits} until you answer${steps.length === 0 ? "" : `: ${steps.join("; ")}`}.`;
+  const whole = `${subjectOf(policy)} ${waits} until you answer${steps.length === 0 ? "" : `: ${steps.join("; ")}`}`;
+  // An answer that is quoted at its end may have brought the full stop along.
+  return /[.!?]”$/.test(whole) ? whole : `${whole}.`;
 }

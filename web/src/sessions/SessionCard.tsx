@@ -6,6 +6,7 @@ import { openOnEnter } from "../handoffs/open-on-enter";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { formatWhole } from "../ui/time";
 import { NeedsYou } from "./NeedsYou";
 import { endingOf, isAlive, lookOf, saysOf, unsavedWords, usageWords, worktreeName } from "./wording";
@@ -46,7 +47,7 @@ export function SessionCard({ session }: { session: Session }) {
               open.onClick(event);
             }}
           >
-            {plainText(id)}
+            {sessionName(id)}
           </a>
         </h3>
         {title !== null && title !== "" && (
@@ -55,13 +56,15 @@ export function SessionCard({ session }: { session: Session }) {
           </p>
         )}
         {run !== null && <Where session={session} run={run} />}
-        <p className="card-hint handoff-for">
-          <Icon name="coin" size={14} />
-          <span>
-            <span className="visually-hidden">Used: </span>
-            {usageWords(session.usage)}
-          </span>
-        </p>
+        {session.usage !== null && (
+          <p className="card-hint handoff-for">
+            <Icon name="coin" size={14} />
+            <span>
+              <span className="visually-hidden">Used: </span>
+              {usageWords(session.usage)}
+            </span>
+          </p>
+        )}
         {ending !== null && (
           <p className="card-hint" dir="auto" data-trouble={lookOf(session).tone === "bad" || undefined}>
             {firstLine(ending, 400)}

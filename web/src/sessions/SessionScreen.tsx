@@ -1,15 +1,18 @@
 /** One session: what it is doing, what it shows, where it works, and everything it asked. */
 import { useQuery } from "@tanstack/react-query";
+import { dispatchQuery } from "../api/handoff-queries";
 import { SESSION_LIMIT, sessionsQuery } from "../api/queries";
 import { sessionQuery } from "../api/session-queries";
 import type { Session } from "../api/types";
 import { linkTo, linkToOne } from "../app/routes";
 import { useEscapeBack } from "../app/useEscapeBack";
 import { Mark } from "../handoffs/Mark";
+import { shortId } from "../handoffs/wording";
 import { SessionHistory, showAsked } from "../history/SessionHistory";
 import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
-import { plainText } from "../ui/plain-text";
+import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { formatWhole } from "../ui/time";
 import { Words } from "../ui/Words";
 import { Controls } from "./Controls";
@@ -29,7 +32,7 @@ export function SessionScreen({ id }: { id: string }) {
           <a {...linkTo("sessions")}>Sessions</a>
         </p>
         <h1 tabIndex={-1} className="session-title">
-          {plainText(id)}
+          {sessionName(id)}
         </h1>
         {session ? <Now session={session} /> : <p>{isUnknown ? "Gemba knows no session of this name." : "Everything this session asked."}</p>}
       </header>
@@ -79,14 +82,16 @@ function Now({ session }: { session: Session }) {
 
 function About({ session, run }: { session: Session; run: NonNullable<Session["run"]> }) {
   const ending = endingOf(session);
+  const name = sessionName(session.id);
   const facts: [name: string, value: React.ReactNode][] = [
+    ["Session", name !== plainText(session.id) && <code>{plainText(session.id)}</code>],
     ["Folder", run.folder !== null && <code>{plainText(run.folder)}</code>],
     ["Branch", run.branch !== null && <code>{plainText(run.branch)}</code>],
     ["Task", session.bead_id !== null && plainText(session.bead_id)],
     ["Note", session.note !== null && plainText(session.note)],
-    ["Dispatch", run.dispatch_id !== null && <a {...linkToOne("dispatch", run.dispatch_id)}>{plainText(run.dispatch_id)}</a>],
+    ["Dispatch", run.dispatch_id !== null && <ItsDispatch id={run.dispatch_id} />],
     ["Started", `${run.started_at === null ? "not yet" : formatWhole(new Date(run.started_at))}, by ${plainText(run.started_by)}`],
-    ["Used", usageWords(session.usage)],
+    ["Used", session.usage !== null && usageWords(session.usage)],
     ["Released", run.released_at !== null && releasedWords(run)],
     ["Ended", run.ended_at !== null && formatWhole(new Date(run.ended_at))],
   ];
@@ -115,6 +120,12 @@ function About({ session, run }: { session: Session; run: NonNullable<Session["r
       </dl>
     </>
   );
+}
+
+/** By what is wanted, as soon as that is known. */
+function ItsDispatch({ id }: { id: string }) {
+  const goal = useQuery(dispatchQuery(id)).data?.goal;
+  return <a {...linkToOne("dispatch", id)}>{goal === undefined ? shortId(id) : firstLine(goal)}</a>;
 }
 
 /** When its worktree went, and where the rest of it is. */

@@ -29,7 +29,7 @@ export function SessionsScreen() {
     <>
       <header className="screen-head">
         <h1 tabIndex={-1}>Sessions</h1>
-        <p>{data ? `${living} ${living === 1 ? "agent is" : "agents are"} at work.` : "The agents at work."}</p>
+        <p>{data ? `${living === 0 ? "No" : living} ${living < 2 ? "agent is" : "agents are"} at work.` : "The agents at work."}</p>
       </header>
       <p className="start-bar">
         <button

@@ -120,7 +120,7 @@ export function StartForm({ onLeave }: { onLeave: () => void }) {
         </p>
       )}
       <div className="bar">
-        <button type="submit" className="button" disabled={agent === undefined || start.isPending}>
+        <button type="submit" className="button" data-main disabled={agent === undefined || start.isPending}>
           {start.isPending ? "Starting…" : "Start"}
         </button>
         <button type="button" className="quiet" onClick={onLeave}>

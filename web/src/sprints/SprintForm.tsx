@@ -181,7 +181,7 @@ export function SprintForm({ sprint, onLeave, onDone }: Props) {
         </p>
       )}
       <div className="bar">
-        <button type="submit" className="button" disabled={save.isPending}>
+        <button type="submit" className="button" data-main disabled={save.isPending}>
           {save.isPending ? "Saving…" : sprint === undefined ? "Plan it" : "Save"}
         </button>
         <button type="button" className="quiet" onClick={onLeave}>

@@ -31,7 +31,7 @@ export function SprintScreen({ id }: { id: string }) {
         {sprint && <Times sprint={sprint} />}
       </header>
       {isPending && <Skeletons count={2} label="Reading the sprint" />}
-      {isError && sprint === undefined && <ReadError what="The sprint" error={error} onRetry={() => void refetch()} />}
+      {isError && sprint === undefined && <ReadError what="The sprint" home="sprints" error={error} onRetry={() => void refetch()} />}
       {sprint && <Whole sprint={sprint} />}
     </>
   );

@@ -1,6 +1,5 @@
 /** One team run by its address: the four questions, what can be done, its tasks, and one of them beside it when it is opened. */
 import { useQuery } from "@tanstack/react-query";
-import { Refused } from "../api/problem";
 import { teamQuery } from "../api/team-queries";
 import type { TeamRun } from "../api/types";
 import { closeTask, linkTo, useParameter } from "../app/routes";
@@ -10,7 +9,7 @@ import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { ItemId } from "../ui/ItemId";
 import { Markdown } from "../ui/Markdown";
-import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
+import { ReadError, Skeletons } from "../ui/Notice";
 import { firstLine, plainText } from "../ui/plain-text";
 import { Words } from "../ui/Words";
 import { Glance } from "./Glance";
@@ -28,7 +27,6 @@ const LONG = 120;
 export function TeamScreen({ id, part: task }: { id: string; part?: string }) {
   const { data: run, isPending, isError, error, refetch } = useQuery(teamQuery(id));
   useEscapeBack("teams");
-  const isMissing = error instanceof Refused && (error.status === 404 || error.code === "invalid_id");
 
   function close(): void {
     const from = task;
@@ -52,15 +50,8 @@ export function TeamScreen({ id, part: task }: { id: string; part?: string }) {
           {run && <Head run={run} />}
         </header>
         {isPending && <Skeletons count={2} label="Reading the run" />}
-        {isMissing && run === undefined && (
-          <EmptyState title="No team run has this id">
-            <p>
-              <a {...linkTo("teams")}>To the team runs</a>
-            </p>
-          </EmptyState>
-        )}
-        {isError && !isMissing && run === undefined && (
-          <ReadError what="The run" error={error} onRetry={() => void refetch()} />
+        {isError && run === undefined && (
+          <ReadError what="The team run" home="teams" error={error} onRetry={() => void refetch()} />
         )}
         {run && <Whole run={run} task={task ?? null} />}
       </div>

@@ -1,6 +1,7 @@
 /** Loading, failing and empty, told the same way everywhere: what it is and what to do. */
 import type { ReactNode } from "react";
-import { explain } from "../api/problem";
+import { explain, Refused } from "../api/problem";
+import { linkTo, ROUTES, type RouteName } from "../app/routes";
 
 export function EmptyState({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -17,7 +18,24 @@ export function EmptyState({ title, children }: { title: string; children: React
   );
 }
 
-export function ReadError({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {
+interface ReadErrorProps {
+  /** "The sprint". */
+  what: string;
+  error: unknown;
+  onRetry: () => void;
+  /** Of one thing with an address: where those that there are stand. */
+  home?: RouteName;
+}
+
+export function ReadError({ what, error, onRetry, home }: ReadErrorProps) {
+  if (home !== undefined && isMissing(error))
+    return (
+      <EmptyState title={`No ${what.replace(/^The /, "")} has this id`}>
+        <p>
+          <a {...linkTo(home)}>To the {ROUTES[home].title.toLowerCase()}</a>
+        </p>
+      </EmptyState>
+    );
   return (
     <section className="empty" role="alert">
       <h2>{what} could not be read</h2>
@@ -29,6 +47,11 @@ export function ReadError({ what, error, onRetry }: { what: string; error: unkno
       </p>
     </section>
   );
+}
+
+/** Asking again would not help. */
+function isMissing(error: unknown): boolean {
+  return error instanceof Refused && (error.status === 404 || error.code === "invalid_id");
 }
 
 /** Holds the place of cards that are on their way, so that nothing jumps when they come. */

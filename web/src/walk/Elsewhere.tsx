@@ -13,6 +13,7 @@ import { Age } from "../ui/Age";
 import { Icon } from "../ui/Icon";
 import { Kbd } from "../ui/Kbd";
 import { firstLine, plainText } from "../ui/plain-text";
+import { sessionName } from "../ui/session-name";
 import { cameMeanwhile } from "./agenda";
 import { KEYS } from "./keys";
 import type { WalkDeeds } from "./useWalkDeed";
@@ -81,7 +82,7 @@ function Arrivals({ walk, came, deeds }: { walk: Walk; came: Escalation[]; deeds
                 <a {...linkToOne("escalation", one.id)}>{firstLine(one.title ?? one.text, 90)}</a>
               </p>
               <p className="card-hint">
-                <span className="walk-side-kind">{kindOf(one).label}</span> · {plainText(one.session_id)} ·{" "}
+                <span className="walk-side-kind">{kindOf(one).label}</span> · {sessionName(one.session_id)} ·{" "}
                 <Age since={one.opened_at} />
               </p>
               {canPull && (

@@ -5,7 +5,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { personasQuery } from "../api/persona-queries";
-import { Refused } from "../api/problem";
 import { refresh } from "../api/queries";
 import type { Walk } from "../api/types";
 import { walkQuery } from "../api/walk-queries";
@@ -15,7 +14,7 @@ import { useConnection } from "../live/line";
 import { Failure } from "../sessions/AskOnce";
 import { Age } from "../ui/Age";
 import { announce } from "../ui/announce";
-import { EmptyState, ReadError, Skeletons } from "../ui/Notice";
+import { ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
 import { StandIn, useFocusOfStandIn } from "../ui/StandIn";
 import { activeOf, withSent } from "./agenda";
@@ -33,7 +32,6 @@ import { nameOf, STATUSES } from "./wording";
 export function WalkView({ id, onLeave }: { id: string; onLeave?: () => void }) {
   const { data: walk, dataUpdatedAt: readAt, isPending, isError, error, refetch } = useQuery(walkQuery(id));
   useReadAgainWhenBack(id);
-  const isMissing = error instanceof Refused && (error.status === 404 || error.code === "invalid_id");
   if (walk !== undefined) return <Whole walk={walk} readAt={readAt} {...(onLeave && { onLeave })} />;
   return (
     <>
@@ -41,14 +39,7 @@ export function WalkView({ id, onLeave }: { id: string; onLeave?: () => void }) 
         <StandIn>Walk</StandIn>
       </header>
       {isPending && <Skeletons count={2} label="Reading the walk" />}
-      {isMissing && (
-        <EmptyState title="No walk has this id">
-          <p>
-            <a {...linkTo("walks")}>To the walks</a>
-          </p>
-        </EmptyState>
-      )}
-      {isError && !isMissing && <ReadError what="The walk" error={error} onRetry={() => void refetch()} />}
+      {isError && <ReadError what="The walk" home="walks" error={error} onRetry={() => void refetch()} />}
     </>
   );
 }
