@@ -25,7 +25,7 @@ from gemba.teams import attempts, bus, epics, finishing, gaps, graph, store
 from gemba.teams.affected import affected_by, lowest
 from gemba.teams.archive import Archived, ArchiveRun, archive, bring_back
 from gemba.teams.claiming import BRING_IN
-from gemba.teams.deciding import withdraw_card
+from gemba.teams.deciding import ACCEPT, RETRY, REVISE, SKIP, answer_card, withdraw_card
 from gemba.teams.gates import Dimension
 from gemba.teams.publishing import add_wisdom
 from gemba.teams.report import report_of
@@ -141,6 +141,7 @@ def retry(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
     """Once more as it is, with all its tries anew."""
     words = [] if not body.text.strip() else [f"{tx.actor}: {storable(body.text).strip()}"]
     row = _open(tx, id, task, "retried")
+    answer_card(tx, row, RETRY, body.text)
     anew(tx, row, "retried", words)
     _record(tx, id, "retried", body.text, task)
     return view_run(tx.connection, id)
@@ -149,6 +150,7 @@ def retry(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
 def revise(tx: Transaction, body: Said, *, id: str, task: str) -> RunView:
     """A new version, to be done otherwise; what was built on it is done anew behind it, and old versions stay."""
     row = _open(tx, id, task, "revised")
+    answer_card(tx, row, REVISE, body.text)
     anew(tx, row, "revised", [f"{tx.actor}: {storable(body.text).strip()}"])
     _record(tx, id, "revised", body.text, task)
     return view_run(tx.connection, id)
@@ -157,6 +159,7 @@ def revise(tx: Transaction, body: Said, *, id: str, task: str) -> RunView:
 def skip(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
     """It is left out, and all that depends on it."""
     row = _open(tx, id, task, "skipped")
+    answer_card(tx, row, SKIP, body.text)
     leave_out(tx, row, _reason(body, f"skipped by {tx.actor}"))
     _record(tx, id, "skipped", body.text, task)
     return view_run(tx.connection, id)
@@ -165,6 +168,7 @@ def skip(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
 def accept(tx: Transaction, body: Reason, *, id: str, task: str) -> RunView:
     """What was not good enough is taken as it is, with a warning."""
     row = _open(tx, id, task, "accepted")
+    answer_card(tx, row, ACCEPT, body.text)
     take_as_it_is(tx, row, _reason(body, f"accepted by {tx.actor}"))
     _record(tx, id, "accepted", body.text, task)
     return view_run(tx.connection, id)

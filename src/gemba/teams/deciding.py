@@ -12,7 +12,7 @@ from gemba import clock
 from gemba.escalations.escalation import Reply
 from gemba.escalations.raised import raise_escalation
 from gemba.escalations.store import get_locked as lock_escalation
-from gemba.escalations.store import settle
+from gemba.escalations.store import options_of, settle
 from gemba.store.database import Transaction
 from gemba.teams import attempts, bus, graph, store
 from gemba.teams.error_protocol import Errors, respond
@@ -20,7 +20,7 @@ from gemba.teams.run import COORDINATOR
 from gemba.teams.standing import Next
 from gemba.teams.tables import tasks
 from gemba.teams.task import TaskState, WaitingFor
-from gemba.text import one_line
+from gemba.text import one_line, storable
 
 KIND: Final = "gate_failure"
 ACCEPT, RETRY, REVISE, SKIP = "accept", "retry", "revise", "skip"
@@ -133,6 +133,16 @@ def raise_card(
     )
     bus.post(tx, row.run_id, COORDINATOR, "blocker", title, {"task_id": row.id, "escalation_id": id})
     return id
+
+
+def answer_card(tx: Transaction, row: Row[Any], action: str, words: str) -> None:
+    """What a person was asked for a task is decided elsewhere, by a command: the card has that as its answer."""
+    if row.escalation_id is None:
+        return
+    card = lock_escalation(tx, row.escalation_id)
+    if not card.resolved and action in options_of(card):
+        given = Reply("answered", storable(words).strip() or action, "operator", action=action, who=tx.actor)
+        settle(tx, card, "resolved", given)
 
 
 def withdraw_card(tx: Transaction, row: Row[Any], why: str) -> None:

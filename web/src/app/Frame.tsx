@@ -27,6 +27,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [panelIsOpen, setPanelIsOpen] = useState(false);
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
+  const [guideSlot, setGuideSlot] = useState<HTMLElement | null>(null);
   const inbox = useQuery(unresolvedQuery).data;
   const diagnosis = useQuery(doctorQuery).data;
   const health = diagnosis?.status;
@@ -88,6 +89,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         </button>
         <Navigation current={place.name} badges={badges} />
         <div className="frame-tools">
+          <div ref={setGuideSlot} className="guide-slot" />
           <ConnectionState />
           <PhaseBadge />
           <button
@@ -116,7 +118,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       </header>
       <main id="screen" className="screen" tabIndex={-1}>
         <ConnectionBanner />
-        <GuidePlace diagnosis={diagnosis} />
+        <GuidePlace diagnosis={diagnosis} slot={guideSlot} />
         {children}
       </main>
       <PmSide isOpen={panelIsOpen} place={place} onClose={closePanel} />

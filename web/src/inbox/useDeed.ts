@@ -8,9 +8,13 @@ import { explain, Refused } from "../api/problem";
 import { approvalsOfQuery } from "../api/approval-queries";
 import { placeEscalations, refresh } from "../api/queries";
 import { announce } from "../ui/announce";
-import { offerUndo } from "../undo/undo";
+import { offerUndo, sayDone } from "../undo/undo";
 import { perform, type Deed, type Done } from "./deeds";
+import { doneWords } from "./said";
 import { seenIsTold } from "./useSeen";
+
+/** What takes a card away, or lets something run, is told where it was done. */
+const TOLD: Deed["verb"][] = ["approve", "edit", "refuse", "dismiss", "snooze"];
 
 export function useDeed(id: string, onDone?: (deed: Deed, done: Done) => void) {
   const sentAt = useRef(0);
@@ -24,6 +28,7 @@ export function useDeed(id: string, onDone?: (deed: Deed, done: Done) => void) {
       placeEscalations(done.changed);
       announce(deed.words);
       if (deed.verb === "respond") offerUndo(done.changed, done.refused, deed.typed, sentAt.current);
+      else if (TOLD.includes(deed.verb)) sayDone(doneWords(deed.words, done.changed, new Date()));
       onDone?.(deed, done);
     },
     onSettled: (_done, _error, deed) => {
