@@ -115,7 +115,7 @@ def test_a_snoozed_card_goes_aside_and_can_be_woken(desk: Desk) -> None:
 
 
 def test_a_blocker_that_is_put_off_still_stops_its_agent_and_says_until_when(desk: Desk) -> None:
-    ask(desk.server, "Which port?", kind="blocker")
+    asker = ask(desk.server, "Which port?", kind="blocker")
     card = desk.card("Which port?")
     card.get_by_role("button", name="Snooze").click()
     card.get_by_role("button", name="1 hour").click()
@@ -126,7 +126,9 @@ def test_a_blocker_that_is_put_off_still_stops_its_agent_and_says_until_when(des
     expect(desk.page.get_by_role("heading", name="Nobody waits for you")).to_have_count(0)
     expect(desk.row("Which port?")).to_contain_text("its agent is stopped meanwhile")  # in sight without a click
     desk.row("Which port?").get_by_role("button", name="Wake now").click()
-    expect(card).to_be_visible()
+    desk.reply_box("Which port?").fill("80")
+    desk.reply_box("Which port?").press("Enter")
+    assert outcome(asker) == ("80\n", 0)
 
 
 def test_that_a_card_was_seen_does_not_wake_it_when_it_is_told_late(desk: Desk) -> None:

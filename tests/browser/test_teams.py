@@ -92,7 +92,7 @@ def test_a_gate_that_gives_up_waits_for_a_decision_and_the_run_goes_on_with_it(d
     id = start(desk.server, poor_task("IMPL-001"), task("TEST-001", "IMPL-001"))
     desk.open(f"/teams/{id}")
     waits = cell(desk, "Waits for you")
-    expect(waits).to_contain_text("less than 60 after 2 retries", timeout=_PATIENCE)
+    expect(waits).to_contain_text("40 of 100 after 3 attempts, 60 are needed", timeout=_PATIENCE)
     expect(box(desk, "IMPL-001")).to_contain_text("Gate failed · try 3")
     expect(box(desk, "TEST-001")).to_contain_text("Pending")
     waits.get_by_role("link", name="Decide IMPL-001").click()

@@ -249,12 +249,17 @@ def test_a_dismissed_question_is_taken_as_declined(start_demo: Callable[..., Dem
 
 def test_a_permission_that_is_declined_is_delivered_when_the_agent_acts_on_it(start_demo: Callable[..., Demo]) -> None:
     demo = start_demo()
-    asked = next(item for item in demo.inbox() if item["kind"] == "permission_prompt")
+    asked = retry_until(
+        lambda: next((item for item in demo.inbox() if item["kind"] == "permission_prompt"), None), timeout=_PATIENCE
+    )
+    assert asked is not None
 
     demo.post(f"/api/escalations/{asked['id']}/dismiss", {"text": "not today"})
 
-    delivered = retry_until(lambda: demo.get(f"/api/escalations/{asked['id']}")["delivery"] == "delivered")
-    assert delivered
+    def delivery() -> str:
+        return str(demo.get(f"/api/escalations/{asked['id']}")["delivery"])
+
+    retry_until(lambda: delivery() == "delivered", timeout=_PATIENCE)
 
 
 MIGRATION = "psql staging -f migrations/0008_stock.sql"

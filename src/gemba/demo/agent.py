@@ -96,8 +96,8 @@ class Agent:
             self._end(turn, self._do(turn))
 
     def _turns(self) -> Iterator[Turn]:
-        """Those that have not happened yet first; then, again and again, commands that need a permission each time. What
-        was asked, approved or decided once it does not ask again; one that has nothing else left waits."""
+        """Those that have not happened yet first; then, again and again, commands that need a permission each time.
+        What was asked, approved or decided once it does not ask again; one that has nothing else left waits."""
         yield from (turn for turn in self._story.turn if turn.minutes_ago is None and turn not in self._taken_up)
         again = [turn for turn in self._story.turn if isinstance(turn, Permission)]
         if not again:

@@ -118,7 +118,8 @@ def view_settings(workspace: Workspace, running: Settings, operator: str) -> Set
     said = [each for name, file in found.items() for each in said_in(name, file.raw)]
     values = running_values(running)
     known = [each for each in said if each.file == "workspace.toml" and (each.name in values or each.part in _NAMED)]
-    waiting = {each.name: running for each in known if (running := values.get(each.name, _NOT_YET)) != each.value}
+    now = {each.name: values.get(each.name, _NOT_YET) for each in known}
+    waiting = {each.name: now[each.name] for each in known if now[each.name] != each.value}
     return SettingsView([_view(name, file) for name, file in found.items()], said, waiting, operator == OPERATOR)
 
 
