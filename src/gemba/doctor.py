@@ -197,7 +197,7 @@ def _replies(app: App, counters: dict[str, int]) -> Check:
         return Check("replies", "Replies", "fail", app.reply_trouble, hint)
     many = counters["replies_undelivered"]
     if many:
-        hint = "the agent reads it with `gemba-ask --resume ID`, or tell it yourself"
+        hint = "the inbox has each of them under Not delivered, with why, and with the ways on"
         return Check("replies", "Replies", "warn", f"{many} not read by their agents yet", hint)
     return Check("replies", "Replies", "ok", "all read, or on their way")
 

@@ -114,6 +114,23 @@ def test_a_snoozed_card_goes_aside_and_can_be_woken(desk: Desk) -> None:
     assert outcome(asker) == ("80\n", 0)
 
 
+def test_a_blocker_that_is_put_off_still_stops_its_agent_and_says_until_when(desk: Desk) -> None:
+    asker = ask(desk.server, "Which port?", kind="blocker")
+    card = desk.card("Which port?")
+    card.get_by_role("button", name="Snooze").click()
+    card.get_by_role("button", name="1 hour").click()
+    expect(card).to_have_count(0)
+
+    expect(desk.page.get_by_role("group", name="Last answer")).to_contain_text("Snoozed for an hour, until ")
+    expect(desk.page.locator(".screen-head")).to_contain_text("1 agent is stopped until you answer, snoozed.")
+    expect(desk.page.get_by_role("heading", name="Nobody waits for you")).to_have_count(0)
+    expect(desk.row("Which port?")).to_contain_text("its agent is stopped meanwhile")  # in sight without a click
+    desk.row("Which port?").get_by_role("button", name="Wake now").click()
+    desk.reply_box("Which port?").fill("80")
+    desk.reply_box("Which port?").press("Enter")
+    assert outcome(asker) == ("80\n", 0)
+
+
 def test_that_a_card_was_seen_does_not_wake_it_when_it_is_told_late(desk: Desk) -> None:
     held: list[Route] = []
     desk.page.route("**/ack", lambda route: held.append(route))

@@ -86,11 +86,13 @@ def test_a_command_is_approved_with_one_key_and_the_client_lets_it_run(desk: Des
         expect(card).to_contain_text("T3 changes state")
         expect(card).to_contain_text(str(desk.server.workspace))
         expect(card).to_contain_text("expires in")
+        expect(card).to_contain_text("goes at once and cannot be taken back")
         keys.press("j")
         keys.press("1")
         assert told() == ("allow", "Gemba: the operator has approved exactly this command")
     expect(desk.cards).to_have_count(0)
-    expect(desk.page.get_by_role("group", name="Last answer")).to_have_count(0)  # it cannot be taken back
+    told_here = desk.page.get_by_role("group", name="Last answer")
+    expect(told_here).to_have_text(f"Approved: {COMMAND}")  # without a way back, as the card had said
 
     desk.unfold("Recently resolved")
     expect(desk.row(COMMAND)).to_contain_text("Approved")

@@ -240,6 +240,7 @@ def test_items_are_made_one_after_another_and_a_milestone_gets_its_number(desk: 
     form.get_by_label("Title").press("Enter")
     expect(lane(desk, "unstarted").locator(".item-card")).to_contain_text("Search")
     expect(form.get_by_label("Title")).to_have_value("")
+    expect(desk.page.get_by_role("group", name="Last answer")).to_contain_text("in Unstarted: Search")
 
     form.get_by_label("Kind of the new item").select_option("milestone")
     form.get_by_label("Title").fill("M7 Launch")

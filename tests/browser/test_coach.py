@@ -223,6 +223,11 @@ def test_all_that_were_applied_are_taken_back_with_one_key_or_one_by_one(
     ranked(page, 1).get_by_role("button", name="Apply").click()
     ranked(page, 1).get_by_role("button", name="Take back").click()
     expect(ranked(page, 1).get_by_role("button", name="Apply")).to_be_visible()
+
+    page.get_by_role("button", name="Apply all 2").click()
+    page.get_by_role("button", name="Take back all 2").click()
+    expect(page.get_by_role("button", name="Apply all 2")).to_be_visible()
+    assert (order_of(server, first), order_of(server, last)) == (None, None)
     assert order_of(server, first) is None
 
 

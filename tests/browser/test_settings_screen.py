@@ -35,6 +35,17 @@ def save(page: Page) -> Locator:
     return page.get_by_role("button", name="Save")
 
 
+def test_a_policy_that_is_saved_and_not_in_force_yet_is_told_on_policies(desk: Desk, file: Path) -> None:
+    file.write_text(
+        f'{TEXT}\n[[policy]]\nname = "calm"\nurgency = "advisory"\nremind_after = "3m"\nnotify = ["page"]\n'
+    )
+    desk.go_to("Policies")
+
+    note = desk.page.get_by_role("note", name="Saved, not in force yet")
+    expect(note).to_contain_text("and not in force yet")
+    expect(note).to_contain_text("calm will be: advisory; reminds page after 3m. Now: nothing: it is new.")
+
+
 def test_what_the_files_say_leads_to_the_line_and_a_change_is_previewed_and_saved(desk: Desk, file: Path) -> None:
     page = desk.page
     desk.go_to("Settings")

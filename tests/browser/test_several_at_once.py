@@ -205,7 +205,7 @@ def test_of_two_operators_at_once_each_hears_who_was_first(
     held[0].continue_()
 
     toast = paul.page.get_by_role("group", name="Last answer")
-    expect(toast).to_contain_text("Answered 3 · 1 not")
+    expect(toast).to_contain_text("Answered 3: “8080” · 1 not")
     expect(toast).to_contain_text("agent-2 · Answered by maria first: 443")
     answers = [sqlite_server.get(f"/api/escalations/{id_}")["resolution"] for id_ in alike]
     assert [(one["who"], one["text"]) for one in answers] == [

@@ -19,6 +19,7 @@ def storage(page: Page) -> dict[str, Any]:
 def is_signed_out(page: Page) -> None:
     expect(page.get_by_role("heading", name="Open Gemba from your terminal")).to_be_visible()
     expect(page.get_by_label("Command to run")).to_have_text("gemba open")
+    expect(page.get_by_role("main")).to_contain_text("In the demo there is nothing to run")
 
 
 def test_the_printed_address_signs_in_and_leaves_no_trace_of_the_token(desk: Desk) -> None:

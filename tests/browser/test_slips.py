@@ -17,11 +17,37 @@ def test_a_number_with_no_card_chosen_chooses_the_first_and_answers_when_pressed
 
     desk.page.keyboard.press("2")
     expect(desk.card("First?")).to_be_focused()
+    expect(desk.card("First?")).to_contain_text("Nothing is answered yet: press 2 again for green.")
     expect(desk.cards).to_have_count(2)
     desk.page.keyboard.press("2")
 
     expect(desk.card("First?")).to_have_count(0)
     expect(desk.card("Second?")).to_be_visible()
+    expect(desk.card("Second?")).not_to_contain_text("Nothing is answered yet")
+    toast = desk.page.get_by_role("group", name="Last answer")
+    expect(toast).to_contain_text("Answered session-1: “green” · First?")
+
+
+def test_a_permission_that_nobody_chose_takes_its_number_twice_and_says_what_it_did(desk: Desk) -> None:
+    for name, command in (("claude-1", "make drop"), ("claude-2", "make clean")):
+        desk.server.append("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": command}}, name)
+        expect(desk.card(name)).to_be_visible()
+    expect(desk.card("claude-1")).to_contain_text("What you choose goes at once and cannot be taken back")
+    desk.page.keyboard.press("j")
+    with desk.page.expect_response("**/respond"):
+        desk.page.keyboard.press("1")
+    toast = desk.page.get_by_role("group", name="Last answer")
+    expect(toast).to_contain_text("Allowed: Bash: make drop")
+
+    expect(desk.card("claude-1")).to_have_count(0)
+    expect(desk.card("claude-2")).to_be_focused()
+    desk.page.keyboard.press("1")
+    expect(desk.card("claude-2")).to_contain_text("Nothing is answered yet: press 1 again for Yes")
+    desk.page.keyboard.press("2")  # another number begins anew
+    expect(desk.card("claude-2")).to_contain_text("Nothing is answered yet: press 2 again for No")
+    with desk.page.expect_response("**/respond"):
+        desk.page.keyboard.press("2")
+    expect(toast).to_contain_text("Refused: Bash: make clean")
 
 
 def test_each_of_several_answers_can_be_taken_back_the_last_first(
@@ -36,8 +62,9 @@ def test_each_of_several_answers_can_be_taken_back_the_last_first(
     for text, choice in (("First?", "red"), ("Second?", "green")):
         with desk.page.expect_response("**/respond*"):
             desk.card(text).get_by_role("button", name=choice).click()
-        expect(last).to_contain_text("Answered")
+        expect(last).to_contain_text(f"“{choice}” · {text}")
         expect(desk.card(text)).to_have_count(0)
+    expect(last).to_contain_text("and 1 before it")
 
     desk.page.keyboard.press("u")
     expect(last).to_contain_text("Taken back")

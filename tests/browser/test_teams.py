@@ -99,6 +99,7 @@ def test_a_gate_that_gives_up_waits_for_a_decision_and_the_run_goes_on_with_it(d
     drawer = page.get_by_role("region", name="IMPL-001")
     expect(drawer).to_contain_text("no conflict markers")
     expect(drawer.locator(".attempts > li")).to_have_count(3)
+    expect(drawer.locator(".choice-words")).to_contain_text("Skipleave it out, and all that depends on it")
     keys.press("4")
     expect(page.get_by_role("group", name="Skip IMPL-001")).to_contain_text("TEST-001 is left out with it")
     keys.press("Escape")
@@ -109,6 +110,9 @@ def test_a_gate_that_gives_up_waits_for_a_decision_and_the_run_goes_on_with_it(d
     expect(waits).to_contain_text("0")
     desk.go_to("Inbox")
     expect(desk.cards).to_have_count(0)
+    desk.unfold("Recently resolved")
+    expect(desk.row("IMPL-001")).to_contain_text("accept")  # decided on the run, and told so where it was asked
+    expect(desk.row("IMPL-001")).to_contain_text("Answered")
 
 
 def test_a_plan_is_looked_at_before_anything_runs_and_cancelled_after_a_question(desk: Desk) -> None:
@@ -116,8 +120,12 @@ def test_a_plan_is_looked_at_before_anything_runs_and_cancelled_after_a_question
     desk.open("/teams")
     expect(page.get_by_text("No team has run here yet")).to_be_visible()
     page.get_by_role("button", name="Start a team here").click()
-    keys.type("!!!")
     page.get_by_label("Agents").select_option("builtin")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was started: say what is to be done")
+    expect(page.get_by_label("What is to be done")).to_be_focused()
+    keys.type("!!!")
+    expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_role("button", name="Plan only").click()
     expect(page.get_by_role("alert")).to_contain_text("the task's text is empty")
     expect(page.get_by_label("What is to be done")).to_have_attribute("aria-invalid", "true")

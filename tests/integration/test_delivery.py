@@ -358,12 +358,15 @@ def test_only_an_undelivered_reply_can_be_sent_another_way(open_floor: OpenFloor
     assert refused(floor, pending, "reroute", to="asker").found == "delivered"
 
 
-def test_an_answer_in_the_agents_own_window_cannot_be_sent_another_way(open_floor: OpenFloor) -> None:
+def test_an_answer_in_the_agents_own_window_goes_no_other_way_and_can_be_said_to_be_given_there(
+    open_floor: OpenFloor,
+) -> None:
     floor = open_floor()
     id = floor.say("PermissionRequest", {"tool_name": "Bash", "tool_input": {"command": "make"}})
     floor.act(id, "respond", decision="yes")
 
-    assert refused(floor, id, "reroute", to="hand").code == "not_reroutable"
+    assert refused(floor, id, "reroute", to="asker").code == "not_reroutable"
+    assert floor.act(id, "reroute", to="hand").delivery == "delivered"
 
 
 def test_another_session_must_be_named_and_known(open_floor: OpenFloor) -> None:

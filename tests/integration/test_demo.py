@@ -247,6 +247,21 @@ def test_a_dismissed_question_is_taken_as_declined(start_demo: Callable[..., Dem
     demo.hear("reviewer", "marking it as an open point")
 
 
+def test_a_permission_that_is_declined_is_delivered_when_the_agent_acts_on_it(start_demo: Callable[..., Demo]) -> None:
+    demo = start_demo()
+    asked = retry_until(
+        lambda: next((item for item in demo.inbox() if item["kind"] == "permission_prompt"), None), timeout=_PATIENCE
+    )
+    assert asked is not None
+
+    demo.post(f"/api/escalations/{asked['id']}/dismiss", {"text": "not today"})
+
+    def delivery() -> str:
+        return str(demo.get(f"/api/escalations/{asked['id']}")["delivery"])
+
+    retry_until(lambda: delivery() == "delivered", timeout=_PATIENCE)
+
+
 MIGRATION = "psql staging -f migrations/0008_stock.sql"
 PUSH = "git push origin stock-counts"
 
@@ -454,6 +469,16 @@ def test_what_an_agent_decided_alone_it_does_not_decide_again(start_demo: Callab
         )
 
     retry_until(lambda: texts() == sorted(turn.text for turn in alone), timeout=_PATIENCE)
+
+
+def test_an_agent_with_nothing_left_is_not_told_as_stuck_and_asks_nothing_twice(
+    start_demo: Callable[..., Demo],
+) -> None:
+    demo = start_demo()
+
+    demo.hear("tidy", "Nothing is left to decide")
+
+    retry_until(lambda: demo.get("/api/sessions/tidy-1")["reported_state"] == "ready", timeout=_PATIENCE)
 
 
 def missed_gate(demo: Demo) -> tuple[str, dict[str, Any]]:

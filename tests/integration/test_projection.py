@@ -446,6 +446,16 @@ def test_a_no_is_not_told_as_delivered_when_the_tool_ran_all_the_same(floor: Flo
     assert shown.delivery_note.startswith("the tool ran all the same")
 
 
+def test_a_permission_that_was_declined_is_delivered_when_the_turn_went_on_without_it(floor: Floor) -> None:
+    id = floor.say("PermissionRequest", BASH)
+    declined = floor.act(id, "dismiss", text="no network please")
+    assert declined.delivery == "undelivered"
+
+    floor.say("Stop")
+
+    assert (floor.get(id).delivery, floor.get(id).delivery_note) == ("delivered", None)
+
+
 def test_a_yes_is_delivered_when_the_tool_ran(floor: Floor) -> None:
     id = floor.say("PermissionRequest", BASH)
     floor.act(id, "respond", decision="yes")

@@ -72,7 +72,9 @@ def test_everything_that_the_files_say_has_its_line_and_nothing_secret_is_told(f
     assert {each["part"] for each in answer.json["said"]} >= {"modes", "policies", "channels", "budgets", "agents"}
     assert [file["name"] for file in answer.json["files"]] == list(FILES)
     assert answer.json["may_edit"] is True
-    assert answer.json["waiting"] == {"consults.timeout_seconds": "600"}  # what the server was started with
+    # What the server was started with.
+    new = "nothing: it is new"
+    assert answer.json["waiting"] == {"consults.timeout_seconds": "600", "phone": new, "urgent": new}
     assert b"secret-word" not in answer.body
 
 

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from gemba.errors import Conflict, Invalid
-from gemba.escalations.store import get
+from gemba.escalations.escalation import Escalation
+from gemba.escalations.store import get, view
 from gemba.sessions import runs as session_runs
 from gemba.sessions.store import get_session
 from gemba.teams import store
@@ -84,6 +85,28 @@ def test_a_gate_that_is_missed_three_times_asks_and_what_is_accepted_goes_on_wit
     over = team_floor.until_over(run_id)
     assert (over.state, over.all_tasks[0].state) == ("completed_with_warnings", "completed_with_warnings")
     assert "good enough" in (over.all_tasks[0].reason or "")
+
+
+def view_card(floor: TeamFloor, id: str) -> Escalation:
+    with floor.app.database.read() as connection:
+        return view(get(connection, id))
+
+
+@pytest.mark.parametrize(("verb", "words"), [("accept", "good enough"), ("revise", "use another name"), ("skip", "")])
+def test_a_gate_that_is_decided_on_the_run_itself_is_answered_on_its_card_with_who_and_the_words(
+    team_floor: TeamFloor, verb: str, words: str
+) -> None:
+    run_id = team_floor.begin(task("IMPL-001", output="codebase"), task("TEST-001", "IMPL-001"))
+    card = team_floor.until_task(run_id, "IMPL-001", "partial_completion").escalation_id
+    assert card is not None
+
+    team_floor.command(run_id, verb, "IMPL-001", text=words)
+
+    shown = view_card(team_floor, card)
+    assert (shown.state, shown.delivery) == ("resolved", "none")
+    assert shown.resolution is not None
+    assert (shown.resolution.outcome, shown.resolution.by) == ("answered", "operator")
+    assert (shown.resolution.action, shown.resolution.text, shown.resolution.who) == (verb, words or verb, "operator")
 
 
 def test_a_revise_makes_a_new_version_and_what_was_built_on_it_is_done_anew(team_floor: TeamFloor) -> None:

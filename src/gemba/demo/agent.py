@@ -96,13 +96,13 @@ class Agent:
             self._end(turn, self._do(turn))
 
     def _turns(self) -> Iterator[Turn]:
-        """Those that have not happened yet first; then all of them again and again, each time in another order. What an
-        agent decided alone it does not decide again; one that has nothing else left waits to be overturned."""
+        """Those that have not happened yet first; then, again and again, commands that need a permission each time.
+        What was asked, approved or decided once it does not ask again; one that has nothing else left waits."""
         yield from (turn for turn in self._story.turn if turn.minutes_ago is None and turn not in self._taken_up)
-        again = [turn for turn in self._story.turn if not isinstance(turn, Assumption)]
+        again = [turn for turn in self._story.turn if isinstance(turn, Permission)]
         if not again:
             self._say(_NOTHING_LEFT)
-            self._report("working", _NOTHING_LEFT)
+            self._report("ready", _NOTHING_LEFT)  # it works on nothing, so nobody finds it stuck
         while True:
             self._slowness = min(self._slowness * _SLOWER, _SLOWEST)
             yield from self._draw.sample(again, len(again))
@@ -243,7 +243,7 @@ class Agent:
     def _resolution(self, event_id: str) -> dict[str, Any]:
         """How an escalation ended that no command of ours waits for."""
         resolution = self._server.wait_for_decision(event_id)
-        if resolution["outcome"] in ("answered", "default"):
+        if resolution["outcome"] in ("answered", "default", "declined"):
             self._session.append("GembaReplyRead", {"event_id": event_id})
         return resolution
 

@@ -98,9 +98,12 @@ def _permission_settled(tx: Transaction, draft: Draft) -> None:
     if not row.resolved:
         text = f"answered in the agent's window ({draft.payload['how']})"
         settle(tx, row, "resolved", Reply("answered", text, "pane"))
-    elif row.decision == ("yes" if ran else "no"):
+        return
+    # Declined without an answer, nothing may run either.
+    decision = "no" if row.outcome == "declined" else row.decision
+    if decision == ("yes" if ran else "no"):
         set_delivery(tx, row, Delivery.DELIVERED)
-    elif ran and row.decision == "no":
+    elif ran and decision == "no":
         set_delivery(tx, row, Delivery.UNDELIVERED, _RAN_ALL_THE_SAME)
 
 

@@ -180,10 +180,12 @@ def reject(tx: Transaction, body: Reject, *, id: str) -> Escalation:
 def reroute(tx: Transaction, body: Reroute, *, id: str) -> Escalation:
     """Send a reply that did not arrive another way."""
     row = get_locked(tx, id)
-    if row.delivery != Delivery.UNDELIVERED or row.channel not in _WITH_REPLIES:
+    # Whoever gave the answer in the agent's window says so; there is no other way into it.
+    has_way = row.channel in _WITH_REPLIES or body.to == "hand"
+    if row.delivery != Delivery.UNDELIVERED or not has_way:
         raise Conflict(
             f"its reply is not undelivered but {row.delivery}"
-            if row.channel in _WITH_REPLIES
+            if has_way
             else "it is answered in the agent's own window, which Gemba has no way into",
             code="not_reroutable",
             found=row.delivery,

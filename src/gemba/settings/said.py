@@ -87,10 +87,16 @@ def _policy(policy: PolicySettings) -> str:
     if policy.repeat_every is not None:
         words.append(f"again every {policy.repeat_every}")
     if policy.expire_after is not None:
-        words.append(f"ends after {policy.expire_after}")
+        words.append(f"ends after {policy.expire_after}{_default(policy)}")
     if policy.verify is not None:
         words.append("a second person confirms" if policy.verify.person else "a command checks the answer")
     return "; ".join(words)
+
+
+def _default(policy: PolicySettings) -> str:
+    if policy.default_answer is not None:
+        return f" with the answer {_shortened(policy.default_answer, _FEW)!r}"
+    return "" if policy.default_option is None else f" with option {policy.default_option}"
 
 
 def _channel(channel: ChannelSettings) -> str:
@@ -165,8 +171,12 @@ _READERS = {
 
 
 def running_values(settings: Settings) -> dict[str, str]:
-    """By name, what a server was started with, of what has a fixed name."""
-    return {".".join(map(str, place)): value for place, value in _flat(settings, ())}
+    """By name, what a server was started with: policies, channels, and what has a fixed name."""
+    return {
+        **{policy.name: _policy(policy) for policy in settings.policy},
+        **{name: _channel(channel) for name, channel in settings.channels.items()},
+        **{".".join(map(str, place)): value for place, value in _flat(settings, ())},
+    }
 
 
 def _said(part: Part, name: str, value: str, file: str, line: int | None) -> Setting:

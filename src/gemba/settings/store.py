@@ -31,6 +31,8 @@ from gemba.store.database import Transaction
 
 MOST_BYTES = 512 * 1024
 _MODE = 0o644
+_NAMED = ("policies", "channels")  # whose names are the operator's own
+_NOT_YET = "nothing: it is new"
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: "a folder"}
 
 Text = Annotated[str, msgspec.Meta(max_length=MOST_BYTES)]
@@ -115,11 +117,9 @@ def view_settings(workspace: Workspace, running: Settings, operator: str) -> Set
     found = {name: _found(workspace, name) for name in FILES}
     said = [each for name, file in found.items() for each in said_in(name, file.raw)]
     values = running_values(running)
-    waiting = {
-        each.name: values[each.name]
-        for each in said
-        if each.file == "workspace.toml" and each.name in values and values[each.name] != each.value
-    }
+    known = [each for each in said if each.file == "workspace.toml" and (each.name in values or each.part in _NAMED)]
+    now = {each.name: values.get(each.name, _NOT_YET) for each in known}
+    waiting = {each.name: now[each.name] for each in known if now[each.name] != each.value}
     return SettingsView([_view(name, file) for name, file in found.items()], said, waiting, operator == OPERATOR)
 
 

@@ -239,7 +239,7 @@ def _open(tx: Transaction, run_id: str, task_id: str, event: str, said: str) -> 
             found=row.state,
             allowed=named,
         )
-    settle_card(tx, row, _COMMANDS[event], one_line(storable(said), 300))
+    settle_card(tx, row, _COMMANDS[event], said)
     return row
 
 

@@ -12,7 +12,7 @@ from gemba import clock
 from gemba.escalations.escalation import Reply
 from gemba.escalations.raised import raise_escalation
 from gemba.escalations.store import get_locked as lock_escalation
-from gemba.escalations.store import settle
+from gemba.escalations.store import options_of, settle
 from gemba.store.database import Transaction
 from gemba.teams import attempts, bus, graph, store
 from gemba.teams.error_protocol import Errors, respond
@@ -20,7 +20,7 @@ from gemba.teams.run import COORDINATOR
 from gemba.teams.standing import Next
 from gemba.teams.tables import tasks
 from gemba.teams.task import TaskState, WaitingFor
-from gemba.text import one_line
+from gemba.text import one_line, storable
 
 KIND: Final = "gate_failure"
 ACCEPT, RETRY, REVISE, SKIP = "accept", "retry", "revise", "skip"
@@ -135,11 +135,12 @@ def raise_card(
     return id
 
 
-def settle_card(tx: Transaction, row: Row[Any], verb: str, words: str) -> None:
+def settle_card(tx: Transaction, row: Row[Any], action: str, words: str) -> None:
     """What a person was asked to decide of a task and decided by a command: it is an answer like one on the card."""
     card = None if row.escalation_id is None else lock_escalation(tx, row.escalation_id)
-    if card is not None and card.kind == KIND and not card.resolved:
-        settle(tx, card, "resolved", Reply("answered", words or verb, "operator", action=verb, who=tx.actor))
+    if card is not None and not card.resolved and action in options_of(card):
+        said = storable(words).strip() or action
+        settle(tx, card, "resolved", Reply("answered", said, "operator", action=action, who=tx.actor))
 
 
 def withdraw_card(tx: Transaction, row: Row[Any], why: str) -> None:

@@ -1,5 +1,7 @@
 /** Whether what is on screen is live, always visible; and what to do when it is not for longer than a moment. */
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { doctorQuery } from "../api/queries";
 import { reconnectNow, useConnection } from "../live/line";
 import type { Connection } from "../live/stream";
 import { useOutbox } from "../outbox/outbox";
@@ -60,13 +62,23 @@ export function ConnectionBanner() {
 function Outage({ since }: { since: number }) {
   const banner = useRef<HTMLDivElement>(null);
   const unsent = useOutbox().letters.length;
+  const isDemo = useQuery({ ...doctorQuery, enabled: false }).data?.demo === true;
   useHandOverFocus(banner);
   return (
     <div ref={banner} className="banner" role="alert">
       <p>
-        <strong>Not connected.</strong> You see the state of {formatMoment(new Date(since), new Date())}. If this lasts,
-        start <code>gemba serve</code> in the workspace; the page takes up where it stopped, and nothing you typed is
-        lost.
+        <strong>Not connected.</strong> You see the state of {formatMoment(new Date(since), new Date())}.{" "}
+        {isDemo ? (
+          <>
+            If the demo was ended in its terminal, all that it had made is gone: start it again, and open the address that
+            it prints.
+          </>
+        ) : (
+          <>
+            If this lasts, start <code>gemba serve</code> in the workspace; the page takes up where it stopped, and nothing
+            you typed is lost.
+          </>
+        )}
         {unsent > 0 && (
           <>
             {" "}

@@ -28,6 +28,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
   const [helpIsOpen, setHelpIsOpen] = useState(false);
   const [panelIsOpen, setPanelIsOpen] = useState(false);
   const [paletteIsOpen, setPaletteIsOpen] = useState(false);
+  const [guideSlot, setGuideSlot] = useState<HTMLElement | null>(null);
   const inbox = useQuery(unresolvedQuery).data;
   const diagnosis = useQuery(doctorQuery).data;
   const health = diagnosis?.status;
@@ -89,6 +90,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
         </button>
         <Navigation current={place.name} badges={badges} />
         <div className="frame-tools">
+          <div ref={setGuideSlot} className="guide-slot" />
           <ConnectionState />
           <PhaseBadge />
           <button
@@ -118,7 +120,7 @@ export function Frame({ place, children }: { place: Place; children: ReactNode }
       <main id="screen" className="screen" tabIndex={-1}>
         <ConnectionBanner />
         <NotTakenList except={place.name === "walks" || place.name === "walk" ? "walk" : null} />
-        <GuidePlace diagnosis={diagnosis} />
+        <GuidePlace diagnosis={diagnosis} slot={guideSlot} />
         {children}
       </main>
       <PmSide isOpen={panelIsOpen} place={place} onClose={closePanel} />

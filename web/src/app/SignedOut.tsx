@@ -14,6 +14,10 @@ export function SignedOut() {
         <code>gemba open</code>
       </pre>
       <p>and open the address that it prints. The token stays in this tab; another tab needs the address again.</p>
+      <p>
+        In the demo there is nothing to run: open the address once more that it printed in its terminal. It opens as many
+        tabs as you like, as long as the demo runs.
+      </p>
       <p className="connection" data-phase="signed-out">
         <span className="connection-dot" aria-hidden="true" />
         Signed out

@@ -23,6 +23,37 @@ export function Seal({ approval, shared = [] }: { approval: Approval; shared?: r
 }
 
 export function Facts({ approval, names }: { approval: Approval; names: readonly FactName[] }) {
+  const absent = names.filter((name) => isAbsent(name, approval));
+  const given = names.filter((name) => !absent.includes(name));
+  const small = given.filter((name) => SMALL_PRINT.includes(name));
+  return (
+    <>
+      <List approval={approval} names={given.filter((name) => !small.includes(name))} />
+      {absent.length > 0 && <p className="seal-none">None given: {absent.join(", ").toLowerCase()}</p>}
+      {small.length > 0 && (
+        <details className="seal-small">
+          <summary>Who asks, and the seal</summary>
+          <List approval={approval} names={small} />
+          {small.includes("Seal") && (
+            <p className="seal-note">The seal covers all of this: what you approve cannot be exchanged for something else.</p>
+          )}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What nobody decides by. */
+const SMALL_PRINT: readonly FactName[] = ["Tool", "Requester", "Seal"];
+
+function isAbsent(name: FactName, { environment, rollback, verification }: Approval): boolean {
+  if (name === "Environment") return environment.length === 0;
+  if (name === "Rollback") return rollback === null || rollback === undefined;
+  return name === "Verification" && (verification === null || verification === undefined);
+}
+
+function List({ approval, names }: { approval: Approval; names: readonly FactName[] }) {
+  if (names.length === 0) return null;
   return (
     <dl className="seal-facts">
       {names.map((name) => (

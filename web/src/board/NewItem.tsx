@@ -6,10 +6,11 @@ import { explain } from "../api/problem";
 import type { NewWorkItem, WorkItem, WorkKind } from "../api/types";
 import { createItem } from "../api/work-deeds";
 import { announce } from "../ui/announce";
+import { sayDone } from "../undo/undo";
 import { Icon } from "../ui/Icon";
 import { firstLine } from "../ui/plain-text";
 import { Parents } from "./Filters";
-import { isKind, KIND_NAMES, KINDS, PRIORITIES } from "./wording";
+import { isKind, KIND_NAMES, KINDS, PRIORITIES, STATES } from "./wording";
 
 const USUAL_PRIORITY = 2;
 const LONGEST_TITLE = 500;
@@ -30,7 +31,7 @@ export function NewItem({ parent: shownParent, onMade, onClose }: Props) {
   const make = useMutation({
     mutationFn: ({ item, confirmId }: { item: NewWorkItem; confirmId: string }) => createItem(item, confirmId),
     onSuccess: (item) => {
-      announce(`Made ${item.id}: ${firstLine(item.title, 80)}`);
+      sayDone(`Made ${item.id}, in ${STATES[item.state]}: ${firstLine(item.title, 80)}`);
       setTitle("");
       box.current?.focus();
       onMade(item);

@@ -15,7 +15,8 @@ export function Deeds({ consult, applying }: { consult: Consult; applying: Apply
   const left = isApplicable(consult.status) ? applicableOf(consult).length : 0;
   const canCancel = consult.status === "running" || consult.status === "prepared";
   const canClose = consult.status === "completed";
-  if (left === 0 && !canCancel && !canClose && applying.all === null) return null;
+  const applied = isApplicable(consult.status) ? consult.applied.length : 0;
+  if (left === 0 && applied < 2 && !canCancel && !canClose && applying.all === null) return null;
   return (
     <div className="bar consult-deeds">
       {left > 0 && (
@@ -26,7 +27,18 @@ export function Deeds({ consult, applying }: { consult: Consult; applying: Apply
           title="In the order of the ranks; stops at the first that is refused"
           onClick={applying.applyAll}
         >
-          Apply all {left}
+          {left === 1 ? "Apply the one left" : `Apply all ${left}`}
+        </button>
+      )}
+      {applied > 1 && (
+        <button
+          type="button"
+          className="quiet"
+          aria-disabled={applying.pending !== null}
+          title="The last first; stops at the first that somebody changed since"
+          onClick={applying.takeAllBack}
+        >
+          Take back all {applied}
         </button>
       )}
       <HowFar applying={applying} />

@@ -23,6 +23,8 @@ export interface Applying {
   applyAll: () => void;
   /** Its change is undone, unless somebody changed the same since; it can be applied again. */
   takeBack: (idx: number) => void;
+  /** All that are applied, the last first, until one is refused. */
+  takeAllBack: () => void;
 }
 
 export function useApplying(id: string): Applying {
@@ -77,23 +79,32 @@ export function useApplying(id: string): Applying {
     });
   }
 
-  async function takeBack(idx: number): Promise<void> {
+  async function takeBack(idx: number): Promise<boolean> {
     setPending(idx);
     setErrors((known) => new Map([...known].filter(([place]) => place !== idx)));
     try {
       await takeAllBack([idx]);
       announce(`Line ${idx} is taken back`);
+      return true;
     } catch (problem) {
       const error = problem instanceof Error ? problem : new Error(String(problem));
       setErrors((known) => new Map(known).set(idx, error));
       announce(`Not taken back. ${explain(error)}`);
       if (error instanceof Refused) void refresh(consultQuery(id).queryKey);
+      return false;
     } finally {
       setPending(null);
     }
   }
 
-  async function alone(act: () => Promise<void>): Promise<void> {
+  async function takeBackEach(): Promise<void> {
+    setAll(null);
+    const places = queryClient.getQueryData(consultQuery(id).queryKey)?.applied.map(({ idx }) => idx) ?? [];
+    for (const idx of places.toReversed()) if (!(await takeBack(idx))) return;
+    announce(`${places.length} lines are taken back`);
+  }
+
+  async function alone(act: () => Promise<unknown>): Promise<void> {
     if (busy.current) return;
     busy.current = true;
     try {
@@ -113,6 +124,7 @@ export function useApplying(id: string): Applying {
         if (await applyOne(idx)) offerBack([idx]);
       }),
     takeBack: (idx) => void alone(() => takeBack(idx)),
+    takeAllBack: () => void alone(takeBackEach),
     applyAll: () =>
       void alone(async () => {
         const known = queryClient.getQueryData(consultQuery(id).queryKey);

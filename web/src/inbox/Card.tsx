@@ -7,12 +7,15 @@ import type { Answer, Escalation } from "../api/types";
 import { ItsHandoff } from "../handoffs/ItsHandoff";
 import { withoutEdit } from "../approvals/edits";
 import { Plan, usePlan } from "../approvals/Plan";
+import { ChoiceWords } from "../teams/ChoiceWords";
 import { announce } from "../ui/announce";
-import { focusAwayFrom } from "../ui/card-focus";
+import { focusAwayFrom, wasHanded } from "../ui/card-focus";
 import { isCommand } from "../ui/keys";
 import { useHandOverFocus } from "../ui/useHandOverFocus";
-import { firstLine } from "../ui/plain-text";
+import { Kbd } from "../ui/Kbd";
+import { firstLine, plainText } from "../ui/plain-text";
 import { Words } from "../ui/Words";
+import { arm, disarm, useArmed } from "./armed";
 import { CardFoot, type FootMode } from "./CardFoot";
 import { CardHead } from "./CardHead";
 import { CardText, isLong } from "./CardText";
@@ -20,7 +23,7 @@ import { Choices } from "./Choices";
 import { answerAsBefore, answerInWords, answerWithChoice, choicesOf, mannerOf, type Choice } from "./choices";
 import { collapse } from "./collapse";
 import { DeedState } from "./DeedState";
-import { decides, deeds, type Deed, type Done } from "./deeds";
+import { decides, deeds, goesAtOnce, type Deed, type Done } from "./deeds";
 import { useUnsent } from "./letters";
 import { NotSent } from "./NotSent";
 import { readDraft } from "./drafts";
@@ -64,6 +67,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   const [opened, setOpened] = useState(false);
   const [inFoot, setInFoot] = useState(false);
   const selected = useIsSelected(id);
+  const armed = useArmed(id);
   const deed = useDeed(escalation, onDone);
   const unsent = useUnsent(id);
   const done = deed.isPending || unsent !== null || (deed.isSuccess && onRelease !== undefined && deed.variables.verb !== "reopen");
@@ -138,6 +142,15 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     else answer(answerWithChoice(choice, draft), `Answered: ${choice.label}`, draft);
   }
 
+  /** What goes for good takes a card that was chosen, or the same number twice. */
+  function chooseByKey(digit: number): void {
+    const choice = choices[digit - 1];
+    const decides = answerable && !plan.isUnread && choice !== undefined && !choice.opens && !choice.needsText;
+    if (!decides || !goesAtOnce(escalation) || !wasHanded(card.current) || armed === digit) return choose(choice);
+    arm(id, digit);
+    announce(`Press ${digit} again: ${choice.label}. It goes at once and cannot be taken back`);
+  }
+
   function send(): void {
     if (closed) return backToCard();
     if (mannerOf(escalation) !== "words") focusFirstChoice();
@@ -191,7 +204,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   function onDigit(digit: number): void {
     if (mode === "rule") return card.current?.querySelectorAll<HTMLElement>(".rule-bar .choice")[digit - 1]?.click();
     if (mode === "edit" || mode === "refuse") return;
-    if (mode !== "snooze") return choose(choices[digit - 1]);
+    if (mode !== "snooze") return chooseByKey(digit);
     const span = SPANS[digit - 1];
     if (span) act(deeds.snooze(span.body(), span.words()));
   }
@@ -223,6 +236,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
   function onKeyDown(event: KeyboardEvent): void {
     // A held key must not answer the next card, which has the focus by then.
     if (!isCommand(event) || event.repeat) return;
+    if (event.key !== String(armed)) disarm(id);
     if (onKey(event.key, event.target === card.current)) event.preventDefault();
   }
 
@@ -247,6 +261,7 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
         data-settled={done ? "sending" : settled ? "settled" : undefined}
         onKeyDown={onKeyDown}
         onFocus={() => setOpened(true)}
+        onBlur={() => disarm(id)}
         onPointerEnter={() => setOpened(true)}
       >
         <CardHead
@@ -277,12 +292,22 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
           <ProposalMark proposal={proposal} disabled={done} onDeed={act} onLeave={backToCard} />
         )}
         {choices.length > 0 && mode !== "rule" && !(isApproval && settled) && (
-          <Choices choices={choices} disabled={!answerable || plan.isUnread || BUSY.includes(mode)} onChoose={choose} />
+          <Choices
+            choices={choices}
+            disabled={!answerable || plan.isUnread || BUSY.includes(mode)}
+            armed={armed}
+            onChoose={choose}
+          />
+        )}
+        {escalation.kind === "gate_failure" && answerable && <ChoiceWords actions={escalation.options} />}
+        {armed !== null && answerable && <ArmedLine digit={armed} choice={choices[armed - 1]} />}
+        {choices.length > 0 && answerable && goesAtOnce(escalation) && !isApproval && (
+          <p className="card-hint">What you choose goes at once and cannot be taken back.</p>
         )}
         {escalation.channel === "notification" && !done && !settled && (
           <p className="card-hint">
-            A plain yes or no is given with a key where Gemba runs the agent and knows the dialog; else give it in the
-            agent’s own window too.
+            That is all, unless it then stands under Not delivered: such a one wants the answer in the agent’s own
+            window too.
           </p>
         )}
         {unsent?.isStuck && <NotSent unsent={unsent} onWithdrawn={backToCard} />}
@@ -325,3 +350,18 @@ export const Card = memo(function Card({ escalation, others = NOBODY, onRelease,
     </li>
   );
 });
+
+/** The number was pressed, and has answered nothing yet. */
+function ArmedLine({ digit, choice }: { digit: number; choice: Choice | undefined }) {
+  return (
+    <p className="card-hint armed-line">
+      {choice === undefined ? (
+        <>This card is chosen now. {digit} is none of its answers.</>
+      ) : (
+        <>
+          Nothing is answered yet: press <Kbd>{String(digit)}</Kbd> again for <b dir="auto">{plainText(choice.label)}</b>.
+        </>
+      )}
+    </p>
+  );
+}

@@ -105,7 +105,7 @@ function AnswerLine(props: Props) {
   if (escalation.kind === "approval")
     return (
       <p className="foot-note">
-        It may run once, exactly so, from the moment you approve it.
+        Approving goes at once and cannot be taken back: it may run once, exactly so.
         {props.draft !== "" && " Your unsent edit is kept: Edit brings it back."}
       </p>
     );

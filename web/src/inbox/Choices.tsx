@@ -8,10 +8,12 @@ const KEYS = 9;
 interface Props {
   choices: Choice[];
   disabled: boolean;
+  /** The number that was pressed once and answers when it is pressed again. */
+  armed?: number | null;
   onChoose: (choice: Choice) => void;
 }
 
-export function Choices({ choices, disabled, onChoose }: Props) {
+export function Choices({ choices, disabled, armed = null, onChoose }: Props) {
   return (
     <ol className="choices" aria-label="Answers">
       {choices.map((choice, index) => (
@@ -19,6 +21,7 @@ export function Choices({ choices, disabled, onChoose }: Props) {
           <button
             type="button"
             className="choice"
+            data-armed={armed === index + 1 || undefined}
             disabled={disabled}
             {...(index < KEYS && { "aria-keyshortcuts": String(index + 1) })}
             onClick={() => onChoose(choice)}

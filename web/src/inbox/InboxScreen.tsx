@@ -11,6 +11,7 @@ import { ReadError, Skeletons } from "../ui/Notice";
 import { useCardKeys } from "../ui/useCardKeys";
 import { onTakenBack } from "../undo/undo";
 import { WalkOffer } from "../walk/WalkOffer";
+import { arm } from "./armed";
 import { BulkBar } from "./BulkBar";
 import { EmptyInbox } from "./EmptyInbox";
 import { Fold } from "./Fold";
@@ -19,7 +20,7 @@ import { NewPill } from "./NewPill";
 import { SettledRow, SnoozedRow } from "./Rows";
 import { Section } from "./Section";
 import { select, selectNothing, useSelection } from "./selection";
-import { summaryOf } from "./summary";
+import { stops, summaryOf } from "./summary";
 import { useArrangement } from "./useArrangement";
 import { mayBeAnsweredLate } from "./wording";
 
@@ -76,11 +77,12 @@ export function InboxScreen() {
     [setApart, putBelow],
   );
   const goToArrivals = () => goToNew(arrivals);
-  useCardKeys({ goToArrivals, select: selectCard });
+  useCardKeys({ goToArrivals, select: selectCard, arm: armCard });
 
   const known = (ids: readonly string[]) => ids.map((id) => byId.get(id)).filter((one) => one !== undefined);
   const cards = known(shown);
   const snoozed = unresolved.filter((one) => one.state === "snoozed");
+  const stopped = snoozed.filter(stops).length;
   const onCards = new Set(shown);
   const rows = settled.filter((one) => !onCards.has(one.id));
   const undelivered = rows.filter((one) => one.delivery === "undelivered");
@@ -92,7 +94,7 @@ export function InboxScreen() {
     <>
       <header className="screen-head">
         <h1 tabIndex={-1}>Inbox</h1>
-        {cards.length > 0 && <p>{summaryOf(active, undelivered.length)}</p>}
+        {(cards.length > 0 || stopped > 0) && <p>{summaryOf(active, undelivered.length, snoozed)}</p>}
         <WalkOffer />
       </header>
       <NewPill arrivals={known(arrivals)} onGo={goToArrivals} />
@@ -100,7 +102,7 @@ export function InboxScreen() {
       {inbox.isError && inbox.data === undefined && (
         <ReadError what="The inbox" error={inbox.error} onRetry={() => void inbox.refetch()} />
       )}
-      {inbox.isSuccess && cards.length === 0 && held.length === 0 && <EmptyInbox />}
+      {inbox.isSuccess && cards.length === 0 && held.length === 0 && stopped === 0 && <EmptyInbox />}
       {(["Blocking", "Advisory"] as const).map((title) => (
         <Section
           key={title}
@@ -125,7 +127,7 @@ export function InboxScreen() {
           </ul>
         </section>
       )}
-      <Fold title="Snoozed" count={snoozed.length}>
+      <Fold title="Snoozed" count={snoozed.length} note={stopped > 0 ? stopsWords(stopped) : ""}>
         {snoozed.map((one) => (
           <SnoozedRow key={one.id} escalation={one} />
         ))}
@@ -154,6 +156,13 @@ export function InboxScreen() {
 function selectCard(card: HTMLElement): void {
   const { settled, ids } = card.dataset;
   if (settled === undefined && card.querySelector("[aria-pressed]")) select(ids?.split(" ") ?? []);
+}
+
+const stopsWords = (many: number) => (many === 1 ? "1 stops its agent" : `${many} stop their agents`);
+
+function armCard(card: HTMLElement, digit: number): void {
+  const id = card.dataset["escalationId"];
+  if (id !== undefined) arm(id, digit);
 }
 
 /** The waiting ones as cards: like questions together, but for those that the operator wants to answer by themselves. */

@@ -1,7 +1,11 @@
 /** What its policy does with a card while nobody answers: how often it reminded, and when its time runs out. */
+import { useQuery } from "@tanstack/react-query";
+import { policiesQuery } from "../api/queries";
 import type { Escalation } from "../api/types";
 import { linkTo } from "../app/routes";
 import { useWords } from "../ui/Age";
+import { endWords } from "../policies/sentence";
+import { plainText } from "../ui/plain-text";
 import { formatSpan, formatWhole } from "../ui/time";
 
 export function PolicyLine({ escalation }: { escalation: Escalation }) {
@@ -17,14 +21,16 @@ export function PolicyLine({ escalation }: { escalation: Escalation }) {
           <span className="reminded">reminded {reminders}×</span>
         </>
       )}
-      {expires_at !== null && <Expiry at={expires_at} />}
+      {expires_at !== null && <Expiry at={expires_at} name={policy} />}
     </p>
   );
 }
 
-function Expiry({ at }: { at: string }) {
+function Expiry({ at, name }: { at: string; name: string }) {
+  const policy = useQuery(policiesQuery).data?.policies.find((one) => one.name === name);
   const end = Date.parse(at);
-  const words = useWords((now) => (end > now + 10_000 ? `expires in ${formatSpan(end - now)}` : "expires now"));
+  const what = plainText(endWords(policy));
+  const words = useWords((now) => (end > now + 10_000 ? `${what} in ${formatSpan(end - now)}` : `${what} now`));
   return (
     <>
       {" · "}

@@ -12,6 +12,7 @@ import { ByRule } from "./ByRule";
 import { deeds, type Deed } from "./deeds";
 import { DeedState } from "./DeedState";
 import { Held, isHeld } from "./Held";
+import { stops } from "./summary";
 import { Undelivered } from "./Undelivered";
 import { useDeed } from "./useDeed";
 import { answerOf, deliveryOf, mayBeAnsweredLate, outcomeOf } from "./wording";
@@ -66,6 +67,7 @@ export function SnoozedRow({ escalation }: { escalation: Escalation }) {
     <Row escalation={escalation} icon="clock" action={wake}>
       <p className="row-note">
         <Session escalation={escalation} /> · until {formatMoment(until, new Date())}
+        {stops(escalation) && <strong className="row-stops"> · its agent is stopped meanwhile</strong>}
       </p>
       <DeedState deed={deed} onRepeat={act} />
     </Row>

@@ -23,6 +23,17 @@ export function Undelivered({ escalation, onDeed }: Props) {
       {delivery_note !== null && <p className="row-warning">{plainText(delivery_note)}</p>}
       {(tried || next) !== "" && <p className="row-note">{[tried, next].filter(Boolean).join(" · ")}</p>}
       {turn_session !== null && <p className="row-note">It waits as the next turn of {plainText(turn_session)}.</p>}
+      {escalation.channel === "notification" && (
+        <div className="bar" role="group" aria-label="Ways on">
+          <button
+            type="button"
+            className="button"
+            onClick={() => onDeed(deeds.reroute({ to: "hand" }, "Given in its window"))}
+          >
+            I gave it in its window
+          </button>
+        </div>
+      )}
       {escalation.channel === "tool_call" &&
         (picking ? (
           <PickSession

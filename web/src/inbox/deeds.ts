@@ -2,6 +2,7 @@
 import { api, newConfirmId, payload } from "../api/client";
 import { readEscalation } from "../api/queries";
 import type { Answer, Approval, Escalation, Refusal, Reroute, Snooze } from "../api/types";
+import { firstLine } from "../ui/plain-text";
 import { holdSeconds } from "../undo/hold";
 
 export type Deed = { confirmId: string; words: string } & (
@@ -57,7 +58,7 @@ export const deeds = {
     verb: "approve",
     request: steps[0]?.id ?? "",
     body: { seals: steps.map(({ hash }) => hash) },
-    words: steps.length > 1 ? `Approved all ${steps.length}` : "Approved",
+    words: `${steps.length > 1 ? `Approved all ${steps.length}` : "Approved"}: ${commandsOf(steps)}`,
     confirmId: newConfirmId(),
   }),
   edit: (step: Approval, command: string): Deed => ({
@@ -65,24 +66,31 @@ export const deeds = {
     request: step.id,
     position: step.position,
     body: { command },
-    words: step.set_id === null ? "Approved as edited" : `Step ${step.position} edited`,
+    words: `${step.set_id === null ? "Approved as edited" : `Step ${step.position} edited`}: ${firstLine(command, 80)}`,
     confirmId: newConfirmId(),
   }),
   refuse: (steps: Approval[], reason: string): Deed => ({
     verb: "refuse",
     request: steps[0]?.id ?? "",
     body: { reason: reason.trim() },
-    words: "Refused",
+    words: `Refused: ${commandsOf(steps)}`,
     confirmId: newConfirmId(),
   }),
 };
 
+function commandsOf(steps: Approval[]): string {
+  return firstLine(steps.map(({ command }) => firstLine(command, 80)).join("; "), 120);
+}
+
 /** What decides, as far as it is up to this operator: a policy may want more before it is so. */
 export const decides = ({ verb }: Deed) => ["respond", "approve", "edit", "refuse"].includes(verb);
 
+/** Nothing but an answer to a command of ours is held back for a moment: the others go at once, for good. */
+export const goesAtOnce = ({ channel }: Pick<Escalation, "channel">) => channel !== "tool_call";
+
 /** An answer that comes late cannot be taken back, and one into a client's own window never could be. */
 function holdFor(answered: Escalation[]): { hold?: number } {
-  const undoable = answered.every((one) => one.channel === "tool_call" && one.resolution === null);
+  const undoable = answered.every((one) => !goesAtOnce(one) && one.resolution === null);
   return undoable && holdSeconds() > 0 ? { hold: holdSeconds() } : {};
 }
 

@@ -9,9 +9,10 @@ import type { Escalation } from "../api/types";
 import * as outbox from "../outbox/outbox";
 import { announce } from "../ui/announce";
 import { firstLine, plainText } from "../ui/plain-text";
-import { offerUndo } from "../undo/undo";
+import { offerUndo, sayDone } from "../undo/undo";
 import { perform, type Deed, type Done } from "./deeds";
 import { writeDraft } from "./drafts";
+import { doneWords } from "./said";
 import { seenIsTold } from "./useSeen";
 
 interface Content {
@@ -23,6 +24,9 @@ interface Content {
 const KEPT: ReadonlySet<Deed["verb"]> = new Set([
   ...(["respond", "dismiss", "snooze", "confirm", "reject", "approve", "edit", "refuse"] as const),
 ]);
+
+/** What takes a card away, or lets something run, is told where it was done. */
+const TOLD: ReadonlySet<Deed["verb"]> = new Set(["approve", "edit", "refuse", "dismiss", "snooze"] as const);
 
 const contentOf = (letter: outbox.Letter): Content => letter.content as Content;
 
@@ -89,6 +93,7 @@ export function tellDone(deed: Deed, done: Done, sentAt: number): void {
   placeEscalations(done.changed);
   announce(deed.words);
   if (deed.verb === "respond") offerUndo(done.changed, done.refused, deed.typed, sentAt);
+  else if (TOLD.has(deed.verb)) sayDone(doneWords(deed.words, done.changed, new Date()));
 }
 
 /** What was shown may be another plan by now. */

@@ -36,6 +36,9 @@ const BY: Record<Resolution["by"], string> = {
   rule: " by a rule",
 };
 
+/** What the server says where it was indeed the session that ended. */
+const SESSION_OVER = "the session ended";
+
 const OUTCOMES: Record<Resolution["outcome"], string> = {
   answered: "Answered",
   default: "Answered by default",
@@ -53,7 +56,8 @@ export function outcomeOf(resolution: Resolution, kind?: string): string {
   const impersonal = by === "policy" || outcome === "expired";
   const person = by === "operator" && who !== null && who !== ITSELF ? ` by ${plainText(who)}` : "";
   const decided = kind === "approval" && outcome === "answered" ? DECIDED[resolution.decision ?? ""] : undefined;
-  const words = (decided ?? OUTCOMES[outcome]) + (impersonal ? "" : person || BY[by]) + (late ? " late" : "");
+  const why = by === "session" && resolution.text !== SESSION_OVER ? `: ${plainText(resolution.text)}` : BY[by];
+  const words = (decided ?? OUTCOMES[outcome]) + (impersonal ? "" : person || why) + (late ? " late" : "");
   return confirmer === null ? words : `${words}, confirmed by ${plainText(confirmer)}`;
 }
 

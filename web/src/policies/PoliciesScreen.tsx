@@ -1,6 +1,7 @@
 /** What happens to what nobody answers, and whom Gemba notifies: as the workspace's file says it. Read-only. */
 import { useQuery } from "@tanstack/react-query";
 import { policiesQuery } from "../api/queries";
+import { settingsQuery } from "../api/setting-queries";
 import { linkToSettings } from "../app/routes";
 import type { NotifyChannel, Policy } from "../api/types";
 import { Icon } from "../ui/Icon";
@@ -35,6 +36,7 @@ export function PoliciesScreen() {
           </p>
         )}
       </header>
+      <NotInForce />
       {isPending && <Skeletons count={2} label="Reading the policies" />}
       {isError && data === undefined && <ReadError what="The policies" error={error} onRetry={() => void refetch()} />}
       {data && data.policies.length === 0 && (
@@ -66,6 +68,32 @@ export function PoliciesScreen() {
       )}
       <HoldChoice />
     </>
+  );
+}
+
+/** What the file says by now and the server, which read it at its start, does not do yet. */
+function NotInForce() {
+  const settings = useQuery(settingsQuery).data;
+  const mine = settings?.said.filter(({ part }) => part === "policies" || part === "channels") ?? [];
+  const waiting = mine.flatMap(({ name, value }) => {
+    const running = settings?.waiting[name];
+    return running === undefined ? [] : [{ name, value, running }];
+  });
+  if (waiting.length === 0) return null;
+  return (
+    <div className="mark" data-tone="warn" role="note" aria-label="Saved, not in force yet">
+      <Icon name="clock" />
+      <div>
+        <p>Saved, and not in force yet: it counts from the server’s next start. Until then what stands below holds.</p>
+        <ul>
+          {waiting.map(({ name, value, running }) => (
+            <li key={name} dir="auto">
+              <b>{plainText(name)}</b> will be: {plainText(value)}. Now: {plainText(running)}.
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
   );
 }
 

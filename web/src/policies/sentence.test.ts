@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Policy } from "../api/types.ts";
-import { sentenceOf, spelledOut, stepsOf, subjectOf, verifyWords } from "./sentence.ts";
+import { endWords, sentenceOf, spelledOut, stepsOf, subjectOf, verifyWords } from "./sentence.ts";
 
 const PLAIN: Policy = {
   name: "plain",
@@ -45,13 +45,20 @@ test("and what happens when nobody answers", () => {
   assert.deepEqual(stepsOf(urgent), [
     { when: "after 10 minutes", what: "remind, notify phone" },
     { when: "every 30 minutes", what: "again, notify team and page, at most 5 times, until somebody looks" },
-    { when: "after 8 hours", what: "answer “go on”" },
+    { when: "after 8 hours", what: "it is answered “go on” for you" },
   ]);
   assert.equal(sentenceOf(PLAIN), "Everything waits until you answer.");
-  const ends = "Everything waits until you answer: after 1 day expire without an answer.";
+  const ends = "Everything waits for your answer: after 1 day it expires without an answer.";
   assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d" }), ends);
-  const quoted = "Everything waits until you answer: after 1 day answer “Go on.”";
+  const quoted = "Everything waits for your answer: after 1 day it is answered “Go on.” for you.";
   assert.equal(sentenceOf({ ...PLAIN, expire_after: "1d", default_answer: "Go on." }), quoted);
+});
+
+test("a card counts down to what will happen", () => {
+  assert.equal(endWords(undefined), "expires");
+  assert.equal(endWords(PLAIN), "expires");
+  assert.equal(endWords({ ...PLAIN, default_answer: "go on" }), "answered “go on” for you");
+  assert.equal(endWords({ ...PLAIN, default_option: 2 }), "answered with option 2 for you");
 });
 
 test("what an answer must pass is said", () => {

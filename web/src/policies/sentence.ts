@@ -56,9 +56,16 @@ const whom = (names: readonly string[]) => (names.length === 0 ? "" : `, notify 
 const atMost = (times: number | null) => (times === null ? "" : `, at most ${times} times`);
 
 function endOf({ default_answer, default_option }: Policy): string {
-  if (default_answer !== null) return `answer “${default_answer}”`;
-  if (default_option !== null) return `answer with option ${default_option}`;
-  return "expire without an answer";
+  if (default_answer !== null) return `it is answered “${default_answer}” for you`;
+  if (default_option !== null) return `it is answered with option ${default_option} for you`;
+  return "it expires without an answer";
+}
+
+/** What happens when its time is over, for a card that counts it down: "answered “go on” for you", "expires". */
+export function endWords(policy: Pick<Policy, "default_answer" | "default_option"> | undefined): string {
+  if (policy?.default_answer != null) return `answered “${policy.default_answer}” for you`;
+  if (policy?.default_option != null) return `answered with option ${policy.default_option} for you`;
+  return "expires";
 }
 
 /** What an answer must pass before it is given, or null. */
@@ -72,7 +79,9 @@ export function verifyWords({ verify }: Policy): string | null {
 export function sentenceOf(policy: Policy): string {
   const steps = stepsOf(policy).map(({ when, what }) => `${when} ${what}`);
   const waits = policy.kinds.length > 0 ? "wait" : "waits";
-  const whole = `${subjectOf(policy)} ${waits} until you answer${steps.length === 0 ? "" : `: ${steps.join("; ")}`}`;
+  // What ends by itself does not wait until somebody answers.
+  const long = policy.expire_after === null ? "until you answer" : "for your answer";
+  const whole = `${subjectOf(policy)} ${waits} ${long}${steps.length === 0 ? "" : `: ${steps.join("; ")}`}`;
   // An answer that is quoted at its end may have brought the full stop along.
   return /[.!?]”$/.test(whole) ? whole : `${whole}.`;
 }

@@ -6,7 +6,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { newConfirmId } from "../api/client";
 import { explain, Refused } from "../api/problem";
-import { refresh } from "../api/queries";
+import { doctorQuery, refresh } from "../api/queries";
 import { saveSettings, SETTINGS, settingsCheckQuery, settingsTextQuery } from "../api/setting-queries";
 import type { CheckedSettings, SettingsFinding, SettingsText } from "../api/types";
 import { linkTo } from "../app/routes";
@@ -23,6 +23,7 @@ const A_PAUSE = 250;
 
 export function Editor({ name, line }: { name: string; line: number | null }) {
   const { data, isError, error, refetch } = useQuery(settingsTextQuery(name));
+  const isDemo = useIsDemo();
   return (
     <>
       <header className="screen-head">
@@ -34,7 +35,7 @@ export function Editor({ name, line }: { name: string; line: number | null }) {
         <h1 tabIndex={-1}>
           <code>.gemba/{plainText(name)}</code>
         </h1>
-        <p>{data && `${data.file.about}. ${COUNTS[data.file.counts]}`}</p>
+        <p>{data && `${data.file.about}. ${counts(data.file, isDemo)}`}</p>
       </header>
       {data === undefined && !isError && <Skeletons count={1} label="Reading the file" />}
       {isError && data === undefined && <ReadError what="The file" error={error} onRetry={() => void refetch()} />}
@@ -43,8 +44,17 @@ export function Editor({ name, line }: { name: string; line: number | null }) {
   );
 }
 
+/** A demo has no next start: what it has made goes with it. */
+function counts(file: SettingsText["file"], isDemo: boolean): string {
+  const words = COUNTS[file.counts];
+  return isDemo && file.counts === "next_start" ? `${words} A demo has none: here you can only try the editor.` : words;
+}
+
+const useIsDemo = () => useQuery(doctorQuery).data?.demo === true;
+
 function Text({ read, line }: { read: SettingsText; line: number | null }) {
   const { name, digest } = read.file;
+  const isDemo = useIsDemo();
   // A field of text knows one end of line; the file keeps its own.
   const end = read.text.includes("\r\n") ? "\r\n" : "\n";
   const before = read.text.replaceAll("\r\n", "\n");
@@ -117,7 +127,7 @@ function Text({ read, line }: { read: SettingsText; line: number | null }) {
       {save.isSuccess && !isChanged && (
         <p className="mark" data-tone="good" role="status">
           <Icon name="check" />
-          <span>Saved. {COUNTS[read.file.counts]}</span>
+          <span>Saved. {counts(read.file, isDemo)}</span>
         </p>
       )}
       <div className="bar">

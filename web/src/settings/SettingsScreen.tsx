@@ -6,6 +6,7 @@ import { linkTo, linkToSettings, useParameter, type RouteName } from "../app/rou
 import { Icon } from "../ui/Icon";
 import { ReadError, Skeletons } from "../ui/Notice";
 import { plainText } from "../ui/plain-text";
+import { keptDraft } from "./draft";
 import { Editor } from "./Editor";
 import { NotifyChoice } from "./NotifyChoice";
 import { nameParts, PART_NAMES, PARTS, stateOf, type Part } from "./wording";
@@ -74,6 +75,7 @@ function FileLine({ file, mayEdit }: { file: SettingsFile; mayEdit: boolean }) {
           <code>{file.path}</code> <span className="settings-state">{words}</span>
         </h3>
         <p>{file.about}</p>
+        {keptDraft(file.name) !== undefined && <p className="check-hint">What you typed there is kept, and not saved yet.</p>}
         {first !== undefined && (
           <p className="check-hint">
             Line {first.line}: {plainText(first.message)}

@@ -17,6 +17,7 @@ import { plainText } from "../ui/plain-text";
 import { textOfEpic } from "./epic";
 
 const ROLES = ["5", "4", "3", "2", "1"];
+const EMPTY = "Nothing was started: say what is to be done, or choose an epic.";
 type Ending = "keep" | "merge" | "archive";
 
 export function StartTeam({ epic: given, onLeave }: { epic: string; onLeave: () => void }) {
@@ -27,6 +28,7 @@ export function StartTeam({ epic: given, onLeave }: { epic: string; onLeave: () 
   const [roles, setRoles] = useState("5");
   const [reviewer, setReviewer] = useState("builtin");
   const [ending, setEnding] = useState<Ending>("keep");
+  const [isEmpty, setIsEmpty] = useState(false);
   const item = useQuery({ ...itemQuery(epic), enabled: epic !== "" }).data;
   const ids = useId();
   const box = useRef<HTMLTextAreaElement>(null);
@@ -51,7 +53,8 @@ export function StartTeam({ epic: given, onLeave }: { epic: string; onLeave: () 
     if (agent === undefined || start.isPending) return;
     if (text.trim() === "") {
       box.current?.focus();
-      announce("Say what is to be done first");
+      setIsEmpty(true);
+      announce(EMPTY);
       return;
     }
     const wanted = {
@@ -98,9 +101,12 @@ export function StartTeam({ epic: given, onLeave }: { epic: string; onLeave: () 
           rows={5}
           value={text}
           placeholder="Investigate why the search is slow, fix it, and test it"
-          aria-invalid={pointer === "/text" || undefined}
+          aria-invalid={pointer === "/text" || isEmpty || undefined}
           aria-describedby={`${ids}-about`}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => {
+            setText(event.target.value);
+            setIsEmpty(false);
+          }}
         />
         <p id={`${ids}-about`} className="card-hint">
           Its words decide which roles take part: investigate, plan, design, write, implement, review, test and their like.
@@ -159,6 +165,12 @@ export function StartTeam({ epic: given, onLeave }: { epic: string; onLeave: () 
           </div>
         </div>
       </details>
+      {isEmpty && text.trim() === "" && (
+        <p className="mark" data-tone="bad" role="alert">
+          <Icon name="warn" />
+          <span>{EMPTY}</span>
+        </p>
+      )}
       {failed !== null && (
         <p className="mark" data-tone="bad" role="alert">
           <Icon name="warn" />

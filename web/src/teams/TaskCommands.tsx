@@ -7,15 +7,16 @@ import { Failure } from "../sessions/AskOnce";
 import { Kbd } from "../ui/Kbd";
 import { isCommand } from "../ui/keys";
 import { AskBar } from "./AskBar";
+import { ChoiceWords } from "./ChoiceWords";
 import { taskCommands } from "./commands";
 import { useRunDeed } from "./useRunDeed";
 import { dependentsOf, isBroughtIn } from "./wording";
 
-const NAMES: Record<TaskCommand, [name: string, what: string, said: string]> = {
-  accept: ["Accept", "take its work as it is, with a warning", "Accepted as it is"],
-  retry: ["Retry", "once more, with all its tries anew", "It is done once more"],
-  revise: ["Revise…", "a new version, done otherwise", "A new version is made"],
-  skip: ["Skip…", "leave it out, and all that depends on it", "It is left out"],
+const NAMES: Record<TaskCommand, [name: string, said: string]> = {
+  accept: ["Accept", "Accepted as it is"],
+  retry: ["Retry", "It is done once more"],
+  revise: ["Revise…", "A new version is made"],
+  skip: ["Skip…", "It is left out"],
 };
 
 export function TaskCommands({ run, task }: { run: TeamRun; task: TeamTask }) {
@@ -34,7 +35,7 @@ export function TaskCommands({ run, task }: { run: TeamRun; task: TeamTask }) {
   }
 
   function carryOut(command: TaskCommand, text: string): void {
-    const said = `${task.id}: ${NAMES[command][2]}`;
+    const said = `${task.id}: ${NAMES[command][1]}`;
     act({ run: (confirmId) => commandTask(run.id, task.id, command, text, confirmId), said, then: leave });
   }
 
@@ -71,7 +72,6 @@ export function TaskCommands({ run, task }: { run: TeamRun; task: TeamTask }) {
               <button
                 type="button"
                 className="choice"
-                title={NAMES[command][1]}
                 aria-keyshortcuts={String(index + 1)}
                 aria-disabled={isBusy}
                 onClick={() => choose(command)}
@@ -83,6 +83,7 @@ export function TaskCommands({ run, task }: { run: TeamRun; task: TeamTask }) {
           ))}
         </ol>
       )}
+      {decides && mode === "none" && <ChoiceWords actions={commands} />}
       {mode === "revise" && (
         <>
           <ReasonBar

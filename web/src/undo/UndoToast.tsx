@@ -34,7 +34,8 @@ function ToastBox({ toast }: { toast: Toast }) {
       <div className="toast-line">
         <Icon name={stays ? "warn" : "check"} />
         <span className="toast-words">
-          {toast.words}
+          <span dir="auto">{toast.words}</span>
+          {offered && toast.before !== undefined && ` · and ${toast.before} before it`}
           {toast.refused.length > 0 && ` · ${toast.refused.length} not`}
           {toast.phase === "undoing" && " · taking back…"}
         </span>

@@ -9,6 +9,7 @@ import { explain } from "../api/problem";
 import { placeEscalations, readEscalation } from "../api/queries";
 import type { Escalation, Refusal } from "../api/types";
 import { writeDraft } from "../inbox/drafts";
+import { answeredWords } from "../inbox/said";
 import { announce } from "../ui/announce";
 import { holdSeconds } from "./hold";
 
@@ -30,6 +31,8 @@ export interface Toast {
   until: number;
   /** It leads back from what was done before this, which itself cannot be taken back. */
   isOfBefore?: boolean;
+  /** How many before it can still be taken back, one after the other. */
+  before?: number;
   refused: NotDone[];
   phase: "offered" | "undoing" | "done" | "failed";
 }
@@ -39,7 +42,7 @@ let toast: Toast | null = null;
 /** Those that a later one took the place of, while they can still be taken back. */
 let earlier: Toast[] = [];
 /** How long a toast stays that has nothing to take back. */
-const A_GLANCE = 3_000;
+const A_GLANCE = 5_000;
 let timer: number | undefined;
 
 function show(next: Toast | null): void {
@@ -57,7 +60,7 @@ function offer(next: Toast): void {
   if (before === null) return show(next);
   if (next.back === null) return show({ ...next, back: before.back, until: before.until, isOfBefore: true });
   earlier.push(before);
-  show(next);
+  show({ ...next, before: earlier.length });
 }
 
 /** The last one that can still be taken back, which is no longer among the earlier ones then. */
@@ -85,9 +88,7 @@ export function putAway(): void {
 export function offerUndo(answered: Escalation[], refused: Refusal[], typed: string, since: number): void {
   const held = answered.filter((one) => one.held_until !== null && !one.late);
   const until = Math.max(0, ...held.map((one) => since + Date.parse(one.held_until!) - Date.parse(one.changed_at)));
-  const proposed = answered.filter((one) => one.proposal?.state === "waiting").length;
-  const what = proposed > 0 ? "Proposed" : "Answered";
-  const words = answered.length === 0 ? "Not answered" : answered.length === 1 ? what : `${what} ${answered.length}`;
+  const words = answeredWords(answered);
   const ids = held.map((one) => one.id);
   const notDone = refused.map((one) => ({ ...one, escalation: null }));
   const back = ids.length > 0 ? () => takeBackAnswers(ids, typed) : null;
@@ -95,6 +96,12 @@ export function offerUndo(answered: Escalation[], refused: Refusal[], typed: str
   const rest = refused.length > 0 ? `. ${refused.length} not answered` : "";
   announce(`${words}${rest}${wayBack()}`);
   if (notDone.length > 0) void readFirstAnswers(notDone);
+}
+
+/** Says what was done for good. */
+export function sayDone(words: string): void {
+  offer({ words, back: null, until: 0, refused: [], phase: "offered" });
+  announce(`${words}${wayBack()}`);
 }
 
 /** Says what was decided and offers the way back, for as long as the operator wants it for answers. */
