@@ -127,7 +127,8 @@ def add_operator(folder: Path, name: str) -> str:
         raise Unusable(f"{folder} cannot be made private: {error.strerror}", code="workspace_unwritable") from None
     if not _make_token(file):
         raise Conflict(
-            f"{name} is an operator already; the address was shown when {name} was added", code="operator_exists"
+            f"{name} is an operator already; the address was shown then: remove and add {name} for a new one",
+            code="operator_exists",
         )
     return file.read_text().strip()
 

@@ -105,7 +105,7 @@ def test_a_usage_error_is_one_line_and_exit_2(alone: Operator, arguments: list[s
     line = alone.refused(*arguments, code=2)
 
     assert line.startswith(message)
-    assert re.search(r"Try 'gemba[ a-z]* --help'\.$", line)
+    assert re.search(r"[.?!] Try 'gemba[ a-z]* --help'\.$", line)
 
 
 def test_without_a_command_the_help_is_shown_and_exit_is_2() -> None:
@@ -432,3 +432,27 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(alone: Operator) -> No
         with process.stderr:
             assert process.stderr.read() == b""
         assert process.wait(60) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["serve", "--port", "abc"], "'abc' is not a whole number"),
+        (["consult", "apply", "3fa9c1", "x"], "'x' is not a whole number"),
+        (["roles", "new", "foo"], "Choose from: research, "),
+        (["snooze", "3fa9c1", "2weeks"], ". Try 'gemba snooze --help'."),
+        (["--json", "inbox"], "No such option '--json': it goes behind the command, as in gemba inbox --json."),
+    ],
+)
+def test_a_command_line_that_is_wrong_is_told_in_plain_words(alone: Operator, arguments: list[str], told: str) -> None:
+    line = alone.refused(*arguments, code=2)
+
+    assert told in line
+    assert "integer range" not in line
+    assert "  " not in line
+
+
+def test_an_operator_who_is_added_twice_can_be_given_a_new_address(alone: Operator) -> None:
+    alone.ok("operator", "add", "maria")
+
+    assert "remove and add maria for a new one" in alone.refused("operator", "add", "maria")

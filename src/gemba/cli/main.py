@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import NoReturn
 
@@ -112,7 +113,7 @@ def main() -> None:
         sys.exit(2)
     except click.UsageError as error:
         name = error.ctx.command_path if error.ctx else "gemba"
-        _fail(f"{name}: {error.format_message()} Try '{name} --help'.", 2)
+        _fail(f"{name}: {_in_plain_words(error)} Try '{name} --help'.", 2)
     except click.ClickException as error:
         _fail(f"gemba: {error.format_message()}", 1)
     except click.Abort:
@@ -128,6 +129,16 @@ def main() -> None:
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), sys.stdout.fileno())
         _fail(message, 1)
+
+
+def _in_plain_words(error: click.UsageError) -> str:
+    """What click says of a command line that is wrong, as one sentence."""
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--json":
+        at_top = error.ctx is None or error.ctx.parent is None
+        return f"No such option '--json'{': it goes behind the command, as in gemba inbox --json' if at_top else ''}."
+    told = " ".join(error.format_message().split())
+    told = re.sub(r"is not a valid integer(?: range)?", "is not a whole number", told)
+    return told if told.endswith((".", "?", "!")) else f"{told}."
 
 
 def _fail(message: str, code: int) -> NoReturn:

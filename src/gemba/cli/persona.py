@@ -19,8 +19,8 @@ from gemba.text import showable
 def command(ctx: click.Context, as_json: bool) -> None:
     """The personas that can be consulted: who each is, what it answers for, what it may spend.
 
-    Six are shipped; a file .gemba/personas/ID.toml adds one, or takes the place of a shipped one. Without a command it
-    is `list`.
+    Seven are shipped; a file .gemba/personas/ID.toml adds one, or takes the place of a shipped one. Without a command
+    it is `list`.
 
     \b
     Example:

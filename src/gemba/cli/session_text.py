@@ -54,7 +54,7 @@ def _unsaved(run: dict[str, Any]) -> list[str]:
         return []
     told = [f"{_many(seen['dirty'], 'file')} not committed"] if seen["dirty"] else []
     told += [f"{_many(seen['unmerged'], 'commit')} not merged"] if seen["unmerged"] else []
-    return told or ["nothing only there"]
+    return told or ["nothing that is only there"]
 
 
 def only_there(tree: dict[str, Any]) -> list[str]:
