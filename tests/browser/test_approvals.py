@@ -343,7 +343,11 @@ def test_a_plan_that_somebody_edits_while_it_is_approved_is_not_approved(desk: D
     desk.page.keyboard.press("j")
     desk.page.keyboard.press("1")
 
-    expect(desk.page.get_by_role("alert").filter(has_text="it was edited meanwhile; read it again")).to_be_visible()
+    expect(
+        desk.page.get_by_role("alert").filter(
+            has_text="a step was edited meanwhile, or these are not its seals; read it again"
+        )
+    ).to_be_visible()
     expect(desk.page.get_by_role("region", name="Command of step 2")).to_have_text("rm -rf /")
     assert one(desk.server, made[0]["id"])["state"] == "pending"
 

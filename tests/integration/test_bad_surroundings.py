@@ -51,7 +51,8 @@ def refused(found: "subprocess.CompletedProcess[str]", *parts: str) -> bool:
     is_finding = "doctor" in found.args
     told, silent = (found.stdout, found.stderr) if is_finding else (found.stderr, found.stdout)
     assert (found.returncode, silent) == (1, ""), found
-    (line,) = told.splitlines()
+    line, *hint = told.splitlines()
+    assert not hint or is_finding  # what can be done about it stands below a finding
     assert line.startswith("FAIL  " if is_finding else "gemba: ")
     for part in parts:
         assert part in line

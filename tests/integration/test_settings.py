@@ -81,7 +81,7 @@ def test_everything_that_the_files_say_has_its_line_and_nothing_secret_is_told(f
 def test_a_text_is_checked_line_by_line_and_what_would_change_is_told(folder: Path, api: Api) -> None:
     body = {"file": "workspace.toml", "text": WORKSPACE.replace("300", "0").replace('["phone"]', '["fone"]')}
     wrong = api.post("/api/settings/check", body)
-    assert [finding["line"] for finding in wrong["findings"]] == [2]
+    assert [finding["line"] for finding in wrong["findings"]] == [2, 11]
 
     right = api.post("/api/settings/check", {**body, "text": WORKSPACE.replace("300", "120") + 'expire_after = "8h"\n'})
     assert right["findings"] == []

@@ -32,9 +32,8 @@ from gemba.errors import GembaError, Invalid, NotFound
 from gemba.store import confirmations
 from gemba.store.confirmations import Answer
 from gemba.store.database import Transaction, reason_of
-from gemba.text import one_line, storable
+from gemba.text import storable
 
-_LONGEST_REASON = 200  # characters of what a database says of itself
 _CONFIRM_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
 _ESCAPED = "gemba.escaped"  # of a scope
 
@@ -140,12 +139,11 @@ def guarded(endpoint: Endpoint) -> Endpoint:
         except ClientDisconnect:
             return Response(status_code=400)
         except (OperationalError, InterfaceError, NoConnectionLeft) as error:
-            reason = reason_of(error)
-            log.error("the database failed", path=request.url.path, reason=reason)
-            why = one_line(reason.partition("\n")[0], _LONGEST_REASON)
+            log.error("the database failed", path=request.url.path, reason=reason_of(error))
             # Not "nothing was changed": a connection that is lost during the commit leaves that open.
-            words = f"the database is not usable at the moment ({why}); the same request can be sent again"
-            return problem(503, "database", words)
+            return problem(
+                503, "database", "the database is not usable at the moment; the same request can be sent again"
+            )
         except Exception:
             log.exception("unexpected error", path=request.url.path)
             return problem(500, "internal", "something went wrong inside; the server's log has it")

@@ -18,7 +18,7 @@ _MOST = 1_000  # items of one consult
 
 
 @click.command()
-@click.argument("items", nargs=-1, metavar="[ITEM]...", shell_complete=item_ids(state=",".join(_STATES)))
+@click.argument("items", nargs=-1, metavar="ITEM...", shell_complete=item_ids(state=",".join(_STATES)))
 @click.option("--all", "whole", is_flag=True, help="Have everything in the table refined.")
 @click.option("--state", metavar="STATES", help=f"Other states in the table, as a comma list. [{', '.join(_STATES)}]")
 @click.option("--label", help="Only with this label in the table.")

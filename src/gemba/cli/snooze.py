@@ -22,7 +22,7 @@ def seconds(_ctx: click.Context, _param: click.Parameter, value: str) -> int:
 
 @click.command()
 @click.argument("id", shell_complete=ids_of("escalations", state="unresolved"))
-@click.argument("for_", metavar="[TIME]", default="15m", callback=seconds)
+@click.argument("for_", metavar="TIME", default="15m", callback=seconds)
 @json_option
 @click.pass_obj
 def command(folder: str | None, id: str, for_: int, as_json: bool) -> None:
