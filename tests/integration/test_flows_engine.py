@@ -224,6 +224,21 @@ def test_one_that_rests_runs_when_it_is_due_and_keeps_no_other_waiting(bench: Be
     assert bench.words("long") == []
 
 
+def test_at_every_moment_one_is_to_be_started_or_said_to_rest(bench: Bench) -> None:
+    """In the very moment in which it becomes due, too: nobody would wake whoever missed it."""
+    many = 200
+    with bench.database.transaction() as tx:
+        for number in range(many):
+            call = Call(f"work/{number}", {"ref": str(number)})
+            wanted.want(tx, "work", [call], rest=clock.SECOND // 5 + number * clock.SECOND // 1_000)
+
+    due: list[wanted.Wanted] = []
+    while len(due) < min(many, wanted.PAGE):
+        with bench.database.read() as connection:
+            due, rest = wanted.to_start(connection, "here")
+        assert len(due) >= min(many, wanted.PAGE) or (rest is not None and 0 < rest <= wanted.LONGEST_REST)
+
+
 def test_one_that_would_rest_for_longer_than_any_does_runs_at_once(bench: Bench) -> None:
     with bench.database.transaction() as tx:  # as after a clock that was ahead
         wanted.want(tx, "work", [Call("work/a", {"ref": "a"})], rest=2 * wanted.LONGEST_REST)

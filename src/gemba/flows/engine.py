@@ -293,26 +293,25 @@ class Engine:
         await self._begin_missing()
         while not hub.closed:
             seen = hub.last
-            due, taken, next_at = await patiently(self._take, "flows")
+            due, taken, rest = await patiently(self._take, "flows")
             for flow in taken:
                 await self._begin(flow, taken=True)
             if taken and due == wanted.PAGE:
                 continue  # there may be more
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if next_at is None else _seconds_to(next_at)):
+                async with asyncio.timeout(None if rest is None else rest / clock.SECOND):
                     await hub.wait_for(seen, self._news)
 
     def _take(self) -> tuple[int, list[Wanted], int | None]:
-        """How many are to be started now, those of them that are ours to start, and when the next is due. A crash after
-        this leaves what was taken without a run, which is begun when that is found missing."""
+        """How many are to be started now, those of them that are ours to start, and how long the next one rests. A
+        crash after this leaves what was taken without a run, which is begun when that is found missing."""
         with self._database.read() as connection:
-            due = wanted.to_start(connection, self._origin)
-            next_at = wanted.next_to_start(connection, self._origin)
+            due, rest = wanted.to_start(connection, self._origin)
         if not due:
-            return 0, [], next_at
+            return 0, [], rest
         with self._database.transaction() as tx:
             mine = wanted.mark_started(tx, [flow.id for flow in due])
-        return len(due), [flow for flow in due if flow.id in mine], next_at
+        return len(due), [flow for flow in due if flow.id in mine], rest
 
     async def _begin_missing(self) -> None:
         """What is wanted and has no run: the engine's tables were lost, or a process died before it began one anew."""
@@ -401,10 +400,6 @@ class Engine:
 
     async def _change(self, verb: Callable[[Transaction], T]) -> T:
         return await change_patiently(self._database, verb, "flows")
-
-
-def _seconds_to(moment: int) -> float:
-    return max(0.0, (moment - clock.now()) / clock.SECOND)
 
 
 async def _persevere(work: Callable[[], Awaitable[None]]) -> None:

@@ -115,21 +115,18 @@ def is_resting(connection: Connection, id: str) -> bool:
     return connection.execute(_resting, {"id": id, "now": clock.now()}).first() is not None
 
 
-def to_start(connection: Connection, origin: str) -> list[Wanted]:
-    """The first of those that nobody has started, that this origin can run and that do not rest. One that would rest
-    for longer than any does was wanted before somebody set the clock back."""
-    return [_wanted(row) for row in connection.execute(_to_start, _at_present(origin))]
+def to_start(connection: Connection, origin: str) -> tuple[list[Wanted], int | None]:
+    """The first of those that nobody has started, that this origin can run and that do not rest; and how long the first
+    of the others rests from now. There may be hundreds of those, which nobody need read.
 
-
-def next_to_start(connection: Connection, origin: str) -> int | None:
-    """When the first of those that rest is due. There may be hundreds, which nobody need read."""
-    at: int | None = connection.execute(_next_to_start, _at_present(origin)).scalar()
-    return at
-
-
-def _at_present(origin: str) -> dict[str, Any]:
+    Both by one look at the clock: between two, one that becomes due would be in neither, and one that is set would make
+    the rest endless. One that would rest for longer than any does was wanted before somebody set the clock back.
+    """
     now = clock.now()
-    return {"origin": origin, "now": now, "longest": now + LONGEST_REST}
+    present = {"origin": origin, "now": now, "longest": now + LONGEST_REST}
+    due = [_wanted(row) for row in connection.execute(_to_start, present)]
+    at: int | None = connection.execute(_next_to_start, present).scalar()
+    return due, None if at is None else at - now
 
 
 def unfinished(connection: Connection, origin: str) -> list[Wanted]:
