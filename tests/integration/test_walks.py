@@ -216,6 +216,7 @@ def test_modify_answers_in_the_operators_words(api: Api) -> None:
     assert api.get(f"/api/escalations/{asked}")["resolution"]["text"] == "7070"
     answered = api.get(f"/api/escalations/{dialog}")["resolution"]
     assert (answered["decision"], answered["text"]) == ("modify", "make check instead")
+    assert item_of(read(api, walk), asked)["decision"]["action"]["label"] == "7070"
 
 
 def test_reject_declines_with_the_reason_and_records_why(api: Api) -> None:

@@ -94,7 +94,8 @@ def decided(item: Item) -> str:
     decision = item["decision"]
     to = f" to {showable(decision['persona_id'])}" if decision["persona_id"] else ""
     until = f" until {_until(decision['until'])}" if decision["until"] else ""
-    return f"{DONE[decision['kind']]}{to}{until}"
+    is_no = decision["action"] is not None and decision["action"]["body"].get("decision") == "no"
+    return f"{'refused' if is_no else DONE[decision['kind']]}{to}{until}"
 
 
 def _until(moment: str) -> str:

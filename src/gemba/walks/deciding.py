@@ -26,9 +26,10 @@ from gemba.personas.consult import NewConsult, refused_by
 from gemba.personas.persona import Persona
 from gemba.skills.consult.suggested import SuggestedAction
 from gemba.store.database import Transaction
-from gemba.text import storable
+from gemba.text import one_line, storable
 from gemba.walks import sources, store
 from gemba.walks.walk import (
+    LONGEST_LABEL,
     UNDECIDED,
     Applied,
     Decide,
@@ -248,7 +249,7 @@ def _in_words(tx: Transaction, row: Row[Any], action: WalkAction, text: str) -> 
         body = {"decision": "modify", "text": text}
     elif one.channel == Channel.SYSTEM and "action" in action.body:
         body = {"action": action.body["action"], "text": text}
-    return WalkAction("As edited", "POST", _escalation_path(row, "respond"), body)
+    return WalkAction(one_line(text, LONGEST_LABEL), "POST", _escalation_path(row, "respond"), body)
 
 
 def _escalation_path(row: Row[Any], verb: str) -> str:

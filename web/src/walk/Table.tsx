@@ -151,7 +151,7 @@ function Looked({ walk, item, deeds, onBack }: Omit<Props, "isActive" | "item"> 
     <div className="walk-decided">
       {decision !== null && (
         <p className="card-head">
-          <Mark look={doneOf(decision.kind)} />
+          <Mark look={doneOf(decision)} />
           <span>
             by {plainText(decision.by)} <Age since={decision.at} ago />
           </span>

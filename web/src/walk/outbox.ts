@@ -90,7 +90,7 @@ export const walkCarrier: outbox.Carrier = {
 function offerBack(walk: string, item: AgendaItem): void {
   if (item.decision === null || holdSeconds() === 0 || !canTakeBack(item, Date.now())) return;
   const topic = plainText(item.topic);
-  offerWayBack(`${doneOf(item.decision.kind).label}: ${topic}`, async () => {
+  offerWayBack(`${doneOf(item.decision).label}: ${topic}`, async () => {
     const { queryKey } = walkQuery(walk);
     try {
       const back = await takeBack(walk, item.id, newConfirmId());

@@ -37,6 +37,12 @@ test("what was handed on says so, and how far the other persona is", () => {
   );
 });
 
+test("a no that was ratified is a refusal", () => {
+  const action = { label: "No", verb: "POST" as const, path: "/api/escalations/a/respond", body: { decision: "no" } };
+  const decision = { kind: "ratify", by: "ana", at: "", rationale: "", action } as unknown as AgendaItem["decision"];
+  assert.equal(lookOf({ status: "decided", settled: null, decision }).label, "Refused");
+});
+
 test("who does not see it hears what was decided, what is next and how many are to go", () => {
   assert.equal(toldOf("ratify", "Which port?", "Ship it?", 4), "Ratified: Which port?. Now: Ship it?. 4 to go");
   assert.equal(toldOf("reject", "A", null, 0), "Rejected: A. Nothing else is on the agenda");

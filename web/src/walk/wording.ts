@@ -70,7 +70,11 @@ const DONE: Record<DecisionKind, Look> = {
   handoff: { label: "Handed off", icon: "handover", tone: "plain" },
 };
 
-export const doneOf = (kind: DecisionKind): Look => DONE[kind];
+const REFUSED: Look = { label: "Refused", icon: "refused", tone: "bad" };
+
+/** What became of an item: a "no" that was ratified is a refusal, whatever key gave it. */
+export const doneOf = ({ kind, action }: Pick<WalkDecision, "kind" | "action">): Look =>
+  action?.body["decision"] === "no" ? REFUSED : DONE[kind];
 
 const QUEUED: Look = { label: "Waits", icon: "dot", tone: "plain" };
 const ON_TABLE: Look = { label: "On the table", icon: "chevron", tone: "good" };
@@ -82,8 +86,8 @@ export function lookOf({ status, settled, decision }: Pick<AgendaItem, "status" 
   if (status === "dismissed" || (settled !== null && status !== "decided")) return SETTLED;
   if (status === "active") return ON_TABLE;
   if (status === "queued") return QUEUED;
-  if (status === "deferred") return DONE[decision?.kind ?? "defer"];
-  return decision === null ? SENDING : DONE[decision.kind];
+  if (decision !== null) return doneOf(decision);
+  return status === "deferred" ? DONE.defer : SENDING;
 }
 
 /** A sentence that ends with the topic, which is said already, without it. */
