@@ -16,7 +16,6 @@ DEATHS = [
     ("insert dispatches", 1),
     ("insert handoffs", 1),
     ("update handoffs", 1),
-    ("update handoffs", 2),
     ("update dispatches", 1),
     ("insert memories", 1),
     ("insert flows", 1),
